@@ -234,6 +234,36 @@ def test_tracers_table_names_its_largest_call(tmp_path: Path) -> None:
     assert sentence.text == "In the tracer's own table, openat has 10 of 30 calls and 60% of the time."
 
 
+def test_tracers_table_says_that_most_of_its_largest_call_fail(tmp_path: Path) -> None:
+    rule = "------ ----------- ----------- --------- --------- ----------------\n"
+    (tmp_path / "own.strace").write_text(
+        "% time     seconds  usecs/call     calls    errors syscall\n"
+        + rule
+        + " 60.00    0.000600          15        40        20 write\n"
+        " 40.00    0.000400          20        20           read\n"
+        + rule
+        + "100.00    0.001000                    60        20 total\n",
+        encoding="utf-8",
+    )
+    [sentence] = tracealyze.read(tmp_path / "own.strace").summary().diagnosis
+    assert sentence.text.endswith("write has 40 of 60 calls and 60% of the time; 20 of these calls fail.")
+
+
+def test_wait_for_a_child_is_said_with_its_length(strace: Callable[[str], Path]) -> None:
+    text = """\
+wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 3136 <68.242025>
+rt_sigprocmask(SIG_BLOCK, [CHLD], [], 8) = 0 <0.000019>
+ioctl(255, TIOCSPGRP, [3116]) = 0 <0.000018>
+rt_sigprocmask(SIG_SETMASK, [CHLD], NULL, 8) = 0 <0.000017>
+ioctl(255, TCGETS, {B38400 opost isig icanon echo ...}) = 0 <0.000017>
+ioctl(255, TIOCGWINSZ, {ws_row=42, ws_col=160, ws_xpixel=0, ws_ypixel=0}) = 0 <0.000016>
+rt_sigprocmask(SIG_SETMASK, [], NULL, 8) = 0 <0.000017>
+rt_sigaction(SIGINT, NULL, {sa_handler=SIG_DFL, sa_mask=[], sa_flags=0}, 8) = 0 <0.000017>
+"""
+    texts = [each.text for each in tracealyze.read(strace(text)).summary().diagnosis]
+    assert any(each.endswith("is wait4 in the traced process: it waits 68.24 s for a child.") for each in texts)
+
+
 def test_trace_without_findings_names_the_largest_part(strace: Callable[[str], Path]) -> None:
     text = """\
 100 1700000010.000000 execve("/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0 <0.001000>

@@ -25,6 +25,8 @@ _PAGE_BYTES = 4096
 _MIN_REPEATED_FAULTS = 3
 _MAX_EVENTS_OF_HANDLER = 24
 """Calls in which a handler reports a crash. A program that makes more has survived it."""
+_RETURNS = ("rt_sigreturn", "sigreturn")
+"""Calls by which a handler goes back to what the signal interrupted."""
 _WITHOUT_ADDRESS = ("SEGV_CPERR",)
 """The kernel does not say which address was meant."""
 _LIBRARY = re.compile(r"/lib[^/]*\.so(\.[\d.]+)?$")
@@ -78,6 +80,8 @@ def caught(processes: Sequence[EndedProcess]) -> Outcome | None:
             continue
         if ending["faults"] >= _MIN_REPEATED_FAULTS:
             return _repeated(process, processes)
+        if ending["last_call"] in _RETURNS:
+            return _returned(process, processes)
         if ending["events_after"] <= _MAX_EVENTS_OF_HANDLER and not known.handles_faults(short(ending["program"])):
             return _handled(process, processes)
     return None
@@ -94,6 +98,21 @@ def _repeated(process: EndedProcess, processes: Sequence[EndedProcess]) -> Outco
         unseen="the function that fails",
         next=hangs.command(process.pid),
         inert=f"receives {fault} again and again",
+    )
+
+
+def _returned(process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome:
+    """That a handler went back to the instruction that failed, and the capture ends before it may fail again."""
+    fault, line = shown(process.ending["fault"]), process.ending["signal_line"]
+    address = _address(process.ending)
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        f"{process.name(processes)} received {fault} (line {line}), and its own handler returned to it",
+        tuple(filter(None, [address, "If the same instruction fails again, this has no end."])),
+        (line,),
+        unseen="whether it fails again",
+        next=hangs.command(process.pid),
+        inert=f"received {fault} (line {line}), and went on",
     )
 
 

@@ -17,6 +17,7 @@ from tracealyze.trace.outcome.failures import (
     failure_at_end,
     lost_output,
     nearest_refusal,
+    only_failure,
     sentence,
     stated_failure,
     unexplained,
@@ -167,7 +168,7 @@ def _details(
     if not process.has_ended or (process.is_told and process.signal_kind != "killed"):
         yield from _waits(process, failed["last_line"] if failed else 0)
     if failed or not other:
-        yield from _earlier(culprit, failed)
+        yield from _earlier(culprit, failed, message)
 
 
 def _killed_in(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Iterator[str]:
@@ -198,7 +199,7 @@ def _waits(process: EndedProcess, after_line: int) -> Iterator[str]:
         yield shown(f"Then it waits in {row['syscall']}{limit} (line {row['last_line']}).")
 
 
-def _earlier(process: EndedProcess, failed: Row | None) -> Iterator[str]:
+def _earlier(process: EndedProcess, failed: Row | None, message: Message | None) -> Iterator[str]:
     """Other failures that deserve a line, and how many were usual."""
     others = [
         row for row in process.last_failures if row is not failed and not row["recovered"] and not known.is_usual(row)
@@ -212,6 +213,9 @@ def _earlier(process: EndedProcess, failed: Row | None) -> Iterator[str]:
     is_passed_on = known.signal_of_status(process.exit_code or 0) or process.failed_child
     if not failed and not is_passed_on and (nearest := nearest_refusal(process) or unexplained(process)):
         yield f"Before it: {sentence(nearest)}"
+        return
+    if not failed and not is_passed_on and (only := only_failure(process, message)):
+        yield f"The only call that failed: {sentence(only)}"
         return
     usual = sum(row["calls"] for row in process.last_failures) - (failed["calls"] if failed else 0)
     if usual:
@@ -228,6 +232,8 @@ def _sender(process: EndedProcess) -> str:
 def _unseen(trace: TraceTables, message: Message | None) -> str:
     if message and known.message_words().set_uid.search(message.text):
         return "the program as it runs untraced: strace of an ordinary user takes away set-uid rights"
+    if message is None and trace.captures[0].first_elision_line:
+        return "the error message, which is not among these lines"
     if message is None and trace.captures[0].filtered:
         return f"the error message, because only {_traced(trace)} were traced"
     return ""

@@ -95,6 +95,19 @@ def nearest_refusal(process: EndedProcess) -> Row | None:
     return next((row for row in _near_end(process) if row["errno"] in refusals), None)
 
 
+def only_failure(process: EndedProcess, message: Message | None) -> Row | None:
+    """The only call that failed, if it is among the last ones: it explains the end, whatever healthy programs have.
+
+    Of a missing file, the message has to say so: programs look for many files."""
+    row = process.last_failures[0] if len(process.last_failures) == 1 else None
+    is_last = row is not None and row["calls"] == 1 and row["calls_after"] < _JUST_BEFORE and not row["recovered"]
+    error = known.error(row["errno"]) if row else None
+    if row is None or not is_last or not row["target"] or error is None or not error.weight:
+        return None
+    is_told = states(message, row) or (message is None and row["errno"] != "ENOENT")
+    return row if is_told else None
+
+
 def just_before(process: EndedProcess) -> Row | None:
     """The failure among the very last calls, whatever healthy programs have: a crash may be its consequence."""
     rows = [row for row in process.last_failures if row["calls_after"] < _JUST_BEFORE and known.error(row["errno"])]

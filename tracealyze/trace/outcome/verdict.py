@@ -236,6 +236,8 @@ def _of_counts(trace: TraceTables, *, is_alone: bool) -> Sentence:
     if total_ns:
         share = largest["total_ns"] / total_ns
         what = f"{units.share(share)} of the time in calls is {shown(largest['syscall'])} in {program}"
+        if known.awaits_child(largest["syscall"]):
+            what += f": it waits {units.duration(largest['total_ns'], trace.dur_tick_ns)} for a child"
         return Sentence(f"No cause stands out: {what}.", share)
     # Next to the signal that killed the process, for example, a few calls of each kind are not worth a word.
     if not is_alone and largest["calls"] <= MIN_NAMED_CALLS_SHARE * calls:
@@ -327,6 +329,8 @@ def _of_tracers_table(trace: TraceTables) -> Sentence:
     # sigsuspend(2) has no other end.
     if largest["failed"] == largest["calls"] and largest["syscall"].endswith("sigsuspend"):
         share += "; it fails each time, as usual: it waits for a signal, and ends with EINTR"
+    elif largest["failed"] >= _MAJORITY * largest["calls"]:
+        share += f"; {units.count(largest['failed'])} of these calls fail"
     if not total_ns and any(row["total_ns"] is not None for row in rows):
         return Sentence(
             f"No call has any time in the tracer's own table: the {units.counted(calls, 'call')} used no CPU time of "

@@ -165,7 +165,7 @@ fn is_repeated(context: &TableContext<'_>, capture: &Capture, row: u32) -> bool 
 }
 
 /// Messages that follow themselves several times, and how often. A timer logs them, and nothing waits for it, unless the text says
-/// so.
+/// so, and the log has others: where all are the same report, none of them waits for the next.
 fn ticks(context: &TableContext<'_>, capture: &Capture) -> FxHashMap<Text, i64> {
     let events = &context.trace.events;
     let mut found: FxHashMap<Text, i64> = FxHashMap::default();
@@ -174,9 +174,11 @@ fn ticks(context: &TableContext<'_>, capture: &Capture) -> FxHashMap<Text, i64> 
             *found.entry(events.target(row)).or_insert(0) += 1;
         }
     }
+    let all = messages(context, capture).len() as i64;
     found.retain(|&text, times| {
         let said = events.texts.string(text).to_lowercase();
-        *times >= MIN_RHYTHM_WAITS && !WAITS.iter().any(|word| said.contains(word))
+        let is_rhythm = *times >= MIN_RHYTHM_WAITS && !WAITS.iter().any(|word| said.contains(word));
+        *times + 1 == all || is_rhythm
     });
     found
 }

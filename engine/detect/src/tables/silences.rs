@@ -305,6 +305,9 @@ impl Group {
 
     /// Whether the log is silent after each of several such messages for no other reason than that it is its rhythm.
     fn is_rhythm(&self, context: &TableContext<'_>, log: &Log<'_>, owner: &str) -> bool {
+        if says_one_thing(context, log) {
+            return true;
+        }
         if !matches!(self.key, Key::After(_)) || self.max_in_part < MIN_RHYTHM_WAITS {
             return false;
         }
@@ -316,6 +319,15 @@ impl Group {
             && stage(self.longest.before) != stage(self.longest.after);
         !is_wait && (is_constant || !is_work)
     }
+}
+
+/// Whether all messages of a log are the same report: lines were picked, or nothing else happens, and none of them waits for the
+/// next.
+fn says_one_thing(context: &TableContext<'_>, log: &Log<'_>) -> bool {
+    let target = |row: &u32| context.trace.events.target(*row);
+    log.rows
+        .windows(2)
+        .all(|pair| target(&pair[0]) == target(&pair[1]))
 }
 
 /// For each message but the last, the owner of the silence after it: the shortest activity around it, else itself.
