@@ -74,7 +74,9 @@ impl Spent {
                     }
                 }),
                 State::Running => {
-                    if start_ns <= stretch.start_ns && stretch.end_ns <= end_ns {
+                    // strace takes its stamp before it decodes the arguments, so the run of a short call ends after its printed end.
+                    let middle_ns = i64::midpoint(stretch.start_ns, stretch.end_ns);
+                    if (start_ns..=end_ns).contains(&middle_ns) {
                         self.runs.add(stretch.end_ns - stretch.start_ns);
                     }
                 }
