@@ -22,7 +22,7 @@ use trace::store::heuristics::{
     MIN_TRIVIAL_CALLS,
 };
 use trace::store::histogram::Histogram;
-use trace::store::index::{ShapeId, TiVec};
+use trace::store::index::{ShapeId, TaskId, TiVec};
 use trace::store::resolution::is_coarse;
 use trace::store::trace::{Capture, Trace};
 
@@ -65,6 +65,8 @@ pub struct Trust {
     pub families: Vec<&'static str>,
     /// Children were created, and nothing of any of them is in the capture.
     pub has_unfollowed_children: bool,
+    /// Several tasks ran before the capture began. They may be threads, which wait for each other.
+    pub has_several_attached: bool,
 }
 
 impl Trust {
@@ -74,6 +76,9 @@ impl Trust {
         // Nothing runs for long on calls of one kind, or on sockets alone: these were chosen, such as with `-e connect`.
         let are_chosen = self.families.len() == 1
             || has(&"network") && !["memory", "process", "file"].iter().any(has);
+        if self.has_several_attached && !has(&"lock") {
+            return false;
+        }
         !self.filtered && !are_chosen || ["lock", "poll", "sleep"].iter().any(has)
     }
 }
@@ -109,6 +114,12 @@ pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
             .map(|family| FAMILIES[family])
             .collect(),
         has_unfollowed_children: capture.unseen_children > 0 && !has_children(trace, capture),
+        has_several_attached: capture
+            .task_ids()
+            .filter_map(|task| trace.tasks.get(task))
+            .filter(|task| task.creator == TaskId::NONE)
+            .nth(1)
+            .is_some(),
     })
 }
 

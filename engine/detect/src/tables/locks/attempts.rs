@@ -3,16 +3,20 @@
 //! ```text
 //! F_SETLK EAGAIN | sleep | F_SETLK EAGAIN | sleep | F_SETLK EAGAIN | sleep | F_SETLK 0       one wait, 3 attempts
 //! openat EEXIST  | sleep | openat EEXIST  | exit                                            a lock file; it gives up
+//! rename ENOTEMPTY | sleep | rename 0                                                       one refusal; then it was free
 //! ```
-//! An open that creates fails with EEXIST only if the file must not exist yet (O_EXCL): then the file is the lock.
+//! An open that creates fails with EEXIST only if the file must not exist yet (O_EXCL): then the file is the lock. So is the new
+//! name of a link or of a folder that is renamed. A single refusal is a wait if the same call succeeds after a pause.
 
 use super::{LockWait, contains};
 use kit::table_support::context::TableContext;
 use kit::table_support::shape_index::ShapeIndex;
+use parsers::facts::Created;
 use parsers::syscalls::{Action, Wait};
 use parsers::{Outcome, Text};
 use path::waits::wait_kinds::wait_of_row;
 use trace::store::event::{NONE, Shape};
+use trace::store::events::EventTable;
 use trace::store::heuristics::MAX_BETWEEN_ATTEMPTS_NS;
 use trace::store::index::TaskId;
 
@@ -62,11 +66,13 @@ pub(super) fn steps(context: &TableContext<'_>) -> ShapeIndex<Step> {
 fn refusal(action: Action, op: &[u8]) -> Option<&'static [&'static [u8]]> {
     const BUSY: &[&[u8]] = &[b"EAGAIN", b"EACCES", b"EWOULDBLOCK"];
     const EXISTS: &[&[u8]] = &[b"EEXIST"];
+    const NOT_EMPTY: &[&[u8]] = &[b"EEXIST", b"ENOTEMPTY"];
     match action {
         Action::ControlsFile if contains(op, b"SETLK") && !contains(op, b"SETLKW") => Some(BUSY),
         Action::LocksFile if !contains(op, b"LOCK_UN") => Some(BUSY),
         Action::LocksRange => Some(BUSY),
-        Action::Opens | Action::Creates | Action::Makes => Some(EXISTS),
+        Action::Opens | Action::Creates | Action::Makes | Action::Links => Some(EXISTS),
+        Action::Renames => Some(NOT_EMPTY),
         _ => None,
     }
 }
@@ -86,10 +92,10 @@ pub(super) fn attempts(
         let (start_ns, Some(end_ns)) = (events.start_ns(row), events.end_ns(row)) else {
             continue;
         };
-        let target = events.target(row);
+        let request = Request::of(events, row);
         match step {
-            Step::Refused => all.refused(Pending::new(target, task, row, start_ns, end_ns)),
-            Step::Granted => all.granted(target),
+            Step::Refused => all.refused(Pending::new(request, task, row, start_ns, end_ns)),
+            Step::Granted => all.granted(request),
             Step::Pause if !is_pause(context, row) => {}
             Step::Pause => {
                 let on_path = context.exclusive_ns(row) > 0;
@@ -109,6 +115,34 @@ fn is_pause(context: &TableContext<'_>, row: u32) -> bool {
     wait_of_row(events, row) == Some(Wait::Sleep) || events.only_sleeps(row)
 }
 
+/// What a call requests.
+#[derive(Clone, Copy)]
+struct Request {
+    /// The lock, or what becomes the lock by a link or another name.
+    target: Text,
+    syscall: Text,
+    /// What the call created. A refused one creates nothing.
+    created: Option<Text>,
+    action: Action,
+}
+
+impl Request {
+    fn of(events: &EventTable, row: u32) -> Request {
+        Request {
+            target: events.target(row),
+            syscall: events.shape(row).syscall,
+            created: events.facts.get::<Created>(row).copied(),
+            action: events.action(row),
+        }
+    }
+
+    /// Whether this is the call that was refused, and it succeeds now. An open that creates nothing is another one.
+    fn succeeds(self, refused: Request) -> bool {
+        let is_only_opened = self.action == Action::Opens && self.created.is_none();
+        self.syscall == refused.syscall && !is_only_opened
+    }
+}
+
 struct OfTask {
     found: Vec<Attempts>,
     pending: Vec<Pending>,
@@ -119,7 +153,7 @@ impl OfTask {
         let known = self
             .pending
             .iter()
-            .position(|each| each.target == new.target);
+            .position(|each| each.request.target == new.request.target);
         match known.map(|at| &mut self.pending[at]) {
             Some(before) if before.continues(new.wait.start_ns) => before.again(new.wait.end_ns),
             Some(before) => self.found.extend(std::mem::replace(before, new).settled()),
@@ -132,17 +166,24 @@ impl OfTask {
         }
     }
 
-    fn granted(&mut self, target: Text) {
-        self.pending
+    fn granted(&mut self, request: Request) {
+        let asked = self
+            .pending
             .iter_mut()
-            .filter(|each| each.target == target && each.paused_ns > 0)
-            .for_each(|each| each.got = true);
+            .filter(|each| each.request.target == request.target && each.paused_ns > 0);
+        for each in asked {
+            each.got = true;
+            if request.succeeds(each.request) {
+                each.got_by_same_call = true;
+                each.request.created = request.created;
+            }
+        }
     }
 }
 
 /// Attempts without success so far.
 struct Pending {
-    target: Text,
+    request: Request,
     number: i64,
     /// To the end of the last attempt.
     wait: LockWait,
@@ -151,10 +192,12 @@ struct Pending {
     pause_end_ns: i64,
     /// Whether it seems that the lock was free after the last pause.
     got: bool,
+    /// Whether the call that was refused shows it.
+    got_by_same_call: bool,
 }
 
 impl Pending {
-    fn new(target: Text, task: TaskId, row: u32, start_ns: i64, end_ns: i64) -> Pending {
+    fn new(request: Request, task: TaskId, row: u32, start_ns: i64, end_ns: i64) -> Pending {
         let wait = LockWait {
             row,
             task,
@@ -165,12 +208,13 @@ impl Pending {
             on_path: false,
         };
         Pending {
-            target,
+            request,
             number: 1,
             wait,
             paused_ns: 0,
             pause_end_ns: end_ns,
             got: false,
+            got_by_same_call: false,
         }
     }
 
@@ -200,9 +244,11 @@ impl Pending {
         if self.got && self.continues(self.pause_end_ns) {
             self.wait.end_ns = self.pause_end_ns;
         }
-        (self.number > 1).then_some(Attempts {
-            target: self.target,
-            number: self.number,
+        let was_short = self.got_by_same_call && self.continues(self.pause_end_ns);
+        let is_wait = self.number > 1 || was_short;
+        is_wait.then_some(Attempts {
+            target: self.request.created.unwrap_or(self.request.target),
+            number: self.number.max(2),
             wait: self.wait,
         })
     }
@@ -251,6 +297,25 @@ mod tests {
             &COLUMNS,
         );
         assert_eq!(built, ["fcntl /db 2 100000003 true 100000003"]);
+    }
+
+    #[test]
+    fn one_refusal_is_a_wait_if_the_same_call_succeeds_after_a_pause() {
+        let plan = paused(refused(task(1).exec(0, 1, "/bin/x"), 10), 11, 11 + 50 * MS);
+        let later = |plan: TaskPlan, call: &'static str, op: &'static str| {
+            plan.call(call, 12 + 50 * MS, 13 + 50 * MS)
+                .op(op)
+                .on("/db")
+                .returns(0)
+                .exit(200 * MS)
+        };
+        let of = |plan| rows(&build(vec![plan]), super::super::build, &COLUMNS[..4]);
+        assert_eq!(
+            of(later(plan.clone(), "fcntl", "F_SETLK")),
+            ["fcntl /db 2 50000001"]
+        );
+        // Another call says nothing of the lock that was refused.
+        assert_eq!(of(later(plan, "flock", "LOCK_EX")), ["flock /db 1 1"]);
     }
 
     #[test]
