@@ -259,7 +259,8 @@ impl Verifier {
             let is_harmless = self.is_own(word)
                 || is_number && !quoted[places[range.start]]
                 || is_number && is_stamp(&text[..range.start])
-                || is_process(&text, range.clone());
+                || is_process(&text, range.clone())
+                || is_port(&text, &range);
             if is_harmless {
                 secret[range].fill(false);
             }
@@ -525,14 +526,14 @@ fn unmark_numbers(text: &[u8], marks: &mut [bool]) {
     }
 }
 
-/// Whether a word is a port in a text such as `web1:50001 -> 10.1.2.3:443`.
+/// Whether a word is a port in a text such as `web1:50001 -> 10.1.2.3:443`, or at the end of a string.
 fn is_port(text: &[u8], word: &std::ops::Range<usize>) -> bool {
     const MAX_DIGITS: usize = 5;
     let rest = &text[word.end..];
     word.len() <= MAX_DIGITS
         && text[word.clone()].iter().all(u8::is_ascii_digit)
         && text[..word.start].ends_with(b":")
-        && (rest.is_empty() || rest.starts_with(b" -> "))
+        && (rest.is_empty() || rest.starts_with(b" -> ") || rest.starts_with(b"\""))
 }
 
 /// The length of `<text class="left" x="1035.034" y="34.000">`: the place of a unit in a picture of systemd, not a text.
