@@ -40,10 +40,12 @@ pub(crate) fn files(
     let read: Vec<String> = opened.iter().map(|(path, _)| path.clone()).collect();
     let (files, mut cursors): (Vec<MergeFile>, Vec<Cursor>) =
         opened.into_iter().map(|(_, opened)| opened).unzip();
-    let Some(first) = files.first() else {
+    // A thread whose only call never returned has no duration, and shows nothing of the tracer's options.
+    let has_durations = |file: &&MergeFile| file.reader.facts().has_durations;
+    let Some(typical) = files.iter().find(has_durations).or(files.first()) else {
         return Ok(());
     };
-    let mut capture = new_capture(trace, &read, name, first.reader.as_ref(), None);
+    let mut capture = new_capture(trace, &read, name, typical.reader.as_ref(), None);
     let is_named = cursors.iter().all(|cursor| cursor.tid != NO_ID);
     // One counter covers all files of a run, so the differences of one file cannot be summed. Those of all files can,
     // if durations and names show which file has the next line.
