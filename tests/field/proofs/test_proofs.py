@@ -25,8 +25,8 @@ _PAIRS = tomllib.loads((HERE / "pairs.toml").read_text(encoding="utf-8"))
 _MEASURED = tomllib.loads((HERE / "measured.toml").read_text(encoding="utf-8"))
 _MIN_PAIRS = 40
 _KNOWN_MISSES = {"sleep-in-python", "sleep-shorter", "many-slow-requests", "retries-with-pauses"}
-"""Pairs whose measured time is outside the range: tracing took up to twice its estimate. With them, 91% are right; the goal
-is 90%."""
+"""Pairs whose measured time is outside the range: tracing took up to twice its estimate. With them, 91% are right, and
+the goal is 90%."""
 _MAX_WIDTH_SHARE = 0.25
 _NOISE_S = 0.02
 """Runs of one program differ by this much: the start of the program and of its shell on a machine that others use."""
