@@ -101,8 +101,8 @@ Source: chosen."""
 MAX_TRACING_ERROR: Final = 0.5
 """By how much more than estimated tracing may take, as a share of the estimate.
 Source: 16,545 reads of one byte took 42 us each under strace, of which 31 us are the floor of all calls; without
-strace, the whole run takes 30 ms. In 40 of 44 pairs of tests/field/proofs, the time of the fixed program is in the range that
-this gives, although tracing took more than this in 21 of them."""
+strace, the whole run takes 30 ms. In 40 of 44 pairs of tests/field/proofs, the time of the fixed program is in the
+range that this gives, although tracing took more than this in 21 of them."""
 MIN_UNPROVEN_SHARE: Final = 0.5
 """Minimum share of a cost that may be the program's own time, if the report names the program next to the call.
 Source: chosen."""
