@@ -109,3 +109,12 @@ def test_import_from_the_source_folder_names_the_remedy(tmp_path: Path) -> None:
         assert done.returncode == 1
         assert "without its compiled engine" in done.stderr.splitlines()[-1]
         assert "pip install --editable ." in done.stderr.splitlines()[-1]
+
+
+def test_a_thread_whose_only_call_is_open_shows_nothing_of_the_options(tmp_path: Path) -> None:
+    """Its file has no duration, which said of all files that they have none."""
+    (tmp_path / "t.101").write_text("1700000010.000000 read(4<pipe:[71]>,  <unfinished ...>\n")
+    (tmp_path / "t.102").write_text(
+        "1700000010.000100 read(5</etc/hosts>, 'x', 1) = 1 <2.000000>\n1700000012.000200 exit_group(0) = ?\n"
+    )
+    assert tracealyze.read(tmp_path).captures[0].has["durations"]

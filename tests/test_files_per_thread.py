@@ -60,12 +60,3 @@ def test_files_per_thread_give_the_same_critical_path(options: list[str], tmp_pa
         if is_complete(trace):
             return
     pytest.fail(f"in none of {ATTEMPTS} captures: {dict(path_time(trace))}")
-
-
-def test_a_thread_whose_only_call_is_open_shows_nothing_of_the_options(tmp_path: Path) -> None:
-    """Its file has no duration, which said of all files that they have none."""
-    (tmp_path / "t.101").write_text("1700000010.000000 read(4<pipe:[71]>,  <unfinished ...>\n")
-    (tmp_path / "t.102").write_text(
-        "1700000010.000100 read(5</etc/hosts>, 'x', 1) = 1 <2.000000>\n1700000012.000200 exit_group(0) = ?\n"
-    )
-    assert tracealyze.read(tmp_path).captures[0].has["durations"]
