@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 
 import tracealyze
@@ -47,8 +49,18 @@ def compared(name: str, file: Path, sched: Path | None = None, *, is_held_out: b
             "page faults": times.blocked_ns,
         }
         found.tracing_ns = seen.outside.tracing_ns + seen.inside.tracing_ns
-    found.estimated_ns = sum(row["tracing_ns"] or 0 for row in trace.table("captures"))
+    estimated = tracealyze.read(_lines(file)) if seen is not None else trace
+    found.estimated_ns = sum(row["tracing_ns"] or 0 for row in estimated.table("captures"))
     return found
+
+
+def _lines(file: Path) -> bytes:
+    """The lines of a recording, without the events that it may contain."""
+    if file.suffix != ".zst":
+        return file.read_bytes()
+    zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    content: bytes = zstd.decompress(file.read_bytes())
+    return content
 
 
 def table(all_of_them: Sequence[Compared]) -> Iterator[str]:
