@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from conftest import ROOT
 
 import tracealyze
 from tracealyze.base import units
+from tracealyze.findings import replayed_savings
 from tracealyze.findings.finding import Finding
 from tracealyze.model.trace_tables import LeftOut, Variant
 from tracealyze.trace.outcome.verdict import saving_ns
@@ -71,6 +73,13 @@ def test_a_sleep_beside_a_shorter_one_saves_the_difference() -> None:
     # With the other sleep removed, what-if still removes all of this one.
     both = trace.what_if([finding], without=['program == "/bin/other" and syscall == "nanosleep"'])
     assert both.observed_ns - both.together_ns[0] > 690 * MS
+
+
+def test_large_captures_are_replayed_without_all_causes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replayed_savings, "MAX_REPLAYED_CALLS", 1)
+    assert 190 <= _saved_ms(_sleep(_trace({"sleeper": 700, "other": 500}))) <= 200
+    monkeypatch.setattr(replayed_savings, "MAX_REPLAYED_ONCE_CALLS", 1)
+    assert 690 <= _saved_ms(_sleep(_trace({"sleeper": 700, "other": 500}))) <= 700
 
 
 def test_a_short_rival_is_not_worth_a_word() -> None:

@@ -2,7 +2,8 @@
 
 Times on the critical path do not always add up to a saving. A shorter sleep in parallel is not on the path, but without
 the longer one, it is. Two causes may cover the same time. docs/what-if.md has the method.
-Captures with more than `MAX_REPLAYED_CALLS` calls are not replayed: it would cost a third of the time of the report.
+Captures with more than `MAX_REPLAYED_CALLS` calls are only replayed without all causes: for each of them, it would cost
+a third of the time of the report.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracealyze.base import units
-from tracealyze.base.heuristics import MAX_REPLAYED_CALLS, MAX_RESIDUE_SHARE
+from tracealyze.base.heuristics import MAX_REPLAYED_CALLS, MAX_REPLAYED_ONCE_CALLS, MAX_RESIDUE_SHARE
 from tracealyze.base.sanitize import shown
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import Finding, Severity
@@ -47,7 +48,7 @@ def _is_replayed(trace: TraceTables, finding: Finding, cause: Cause) -> bool:
     is_log = capture is None or capture.dur_kind == "gap"
     is_cause = finding.basis is Basis.WALL and finding.severity is not Severity.INFO
     has_saving = cause.claimed_ns > 0 and _saved_ns(finding) > 0
-    return is_cause and has_saving and not is_log and trace.totals["calls"] <= MAX_REPLAYED_CALLS
+    return is_cause and has_saving and not is_log and trace.totals["calls"] <= MAX_REPLAYED_ONCE_CALLS
 
 
 def _saved_ns(finding: Finding) -> int:
@@ -80,7 +81,9 @@ class _Replays:
             # Something else waits meanwhile, and nobody knows for what: perhaps for the removed cause.
             return unchanged
         bounded = [replace(finding, together_ns=together_ns) for finding in unchanged]
-        if rival or len(bounded) > 1:
+        is_small = self.trace.totals["calls"] <= MAX_REPLAYED_CALLS
+        # What another process takes over has to be said, whatever it costs.
+        if rival or (len(bounded) > 1 and is_small):
             for number in sorted(every, key=lambda each: -_saved_ns(bounded[each]))[:_MAX_ALONE]:
                 bounded[number] = self._limited(number, bounded[number], (before, after), rival)
         return bounded
