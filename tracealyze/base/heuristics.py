@@ -161,7 +161,7 @@ MIN_PROGRAM_CALLS: Final = 100
 """Minimum number of calls of a program that should have calls of all families.
 Source: chosen. It is the number of the rule `narrow-filter`."""
 MAX_REPLAYED_CALLS: Final = 100_000
-"""Maximum number of calls of a capture that the page replays sixteen times, and every report without each of its causes.
+"""Maximum number of calls of a capture that the page replays sixteen times, and a report without each of its causes.
 Source: a replay of so many takes some hundredths of a second."""
 MAX_REPLAYED_ONCE_CALLS: Final = 10_000_000
 """Maximum number of calls of a capture that every report replays without all of its causes.
