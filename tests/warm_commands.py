@@ -29,6 +29,7 @@ _COLD = frozenset(["record", "watch", "doctor", "mcp", "fleet"])
 _VARIABLES = {"COLUMNS", "NO_COLOR", "XDG_STATE_HOME", "FORCE_COLOR", "GITHUB_ACTIONS", "PYTEST_CURRENT_TEST"}
 """What is read where it is used, so that it may differ from what the loaded process was started with."""
 _DATA_PACKAGES = ("numpy", "pandas", "pyarrow")
+_READY = b"+"
 HANGS_AFTER_S = 300
 """A command that takes longer is ended, and its test fails: without this, all tests would wait for it."""
 
@@ -51,6 +52,7 @@ class WarmCommands:
             )
         self._ours.settimeout(HANGS_AFTER_S)
         self._is_free = threading.Lock()
+        self._can_fork: bool | None = None
 
     def close(self) -> None:
         """End the server: it sees that nobody can ask any more."""
@@ -71,7 +73,9 @@ class WarmCommands:
         if not self._is_free.acquire(blocking=False):
             return None
         try:
-            return self._ask(arguments, stdin, cwd, environment)
+            if self._can_fork is None:
+                self._can_fork = self._ours.recv(1) == _READY
+            return self._ask(arguments, stdin, cwd, environment) if self._can_fork else None
         finally:
             self._is_free.release()
 
@@ -236,8 +240,10 @@ def main() -> None:
     _load()
     threads = len(os.listdir("/proc/self/task")) if sys.platform == "linux" else threading.active_count()
     if threads > 1:
-        sys.exit(f"{threads} threads are running, which a forked process would lack")
+        # A forked process would lack them: all commands are started anew then.
+        return
     gc.freeze()
+    requests.sendall(_READY)
     _serve(requests)
 
 
