@@ -54,26 +54,29 @@ impl<'a> Run<'a> {
     /// replayed   |fork a|fork b|fork c|   wait for all           |
     /// ```
     ///
-    /// A pause between the children keeps its place: they end before it.
+    /// A pause between the children keeps its place: they end before it. Children that all only sleep are no pauses: they
+    /// are what is to run in parallel.
     fn put_off_waits(&mut self, task: TaskId) {
-        let mut group: Option<u32> = None;
-        for step in &self.graph.lanes[task].steps {
+        let lanes = &self.graph.lanes;
+        let waits = lanes[task].steps.iter().filter_map(|step| {
             let EndedBy::Task {
                 task: child,
                 awaited: Awaited::Child,
                 ..
             } = step.ended_by
             else {
-                continue;
+                return None;
             };
-            let lane = &self.graph.lanes[child];
-            if lane.creator != task {
-                continue;
-            }
-            if lane.is_pause {
-                self.joins.insert((task, step.at));
+            (lanes[child].creator == task).then_some((step.at, lanes[child].is_pause))
+        });
+        let waits: Vec<(u32, bool)> = waits.collect();
+        let only_sleep = waits.iter().all(|&(_, is_pause)| is_pause);
+        let mut group = None;
+        for (at, is_pause) in waits {
+            if is_pause && !only_sleep {
+                self.joins.insert((task, at));
                 group = None;
-            } else if let Some(before) = group.replace(step.at) {
+            } else if let Some(before) = group.replace(at) {
                 self.put_off.insert((task, before));
             }
         }
