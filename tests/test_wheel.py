@@ -40,6 +40,9 @@ def wheel(source: Path) -> Path:
     with tarfile.open(source) as archive:
         archive.extractall(source.parent, filter="data")
     (unpacked,) = (entry for entry in source.parent.iterdir() if entry.is_dir())
+    # Files in a source distribution are old, so cargo would take what an earlier run compiled from other ones.
+    for file in unpacked.rglob("*"):
+        os.utime(file)
     maturin("build", "--release", "--locked", "--quiet", "--out", source.parent / "dist", cwd=unpacked)
     (file,) = (source.parent / "dist").glob("*.whl")
     return file
