@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
-from warm_commands import WarmCommands
+from warm_commands import HANGS_AFTER_S, WarmCommands
 
 # A busy machine generates examples slowly, which says nothing about the code.
 hypothesis_settings.register_profile("any machine", suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -74,6 +74,7 @@ def run(warm_commands: WarmCommands) -> Run:
             encoding="utf-8",
             cwd=cwd,
             env=variables,
+            timeout=HANGS_AFTER_S,
             check=False,
         )
 
