@@ -8,6 +8,7 @@
 //! An open that creates fails with EEXIST only if the file must not exist yet (O_EXCL): then the file is the lock. So is the new
 //! name of a link or of a folder that is renamed. A single refusal is a wait if the same call succeeds after a pause.
 
+use super::super::endings::lines_of;
 use super::{LockWait, contains};
 use kit::table_support::context::TableContext;
 use kit::table_support::shape_index::ShapeIndex;
@@ -107,7 +108,27 @@ pub(super) fn attempts(
     }
     let OfTask { mut found, pending } = all;
     found.extend(pending.into_iter().filter_map(Pending::settled));
+    found.retain(|each| is_of_lock(context, each));
     found
+}
+
+/// Whether the refused call was about the lock. A link or rename that fails has created nothing, so only its line has the new
+/// name, and the one that succeeded may have been about another.
+fn is_of_lock(context: &TableContext<'_>, found: &Attempts) -> bool {
+    let (events, refused) = (&context.trace.events, found.wait.row);
+    if !gives_name(events.action(refused)) {
+        return true;
+    }
+    let path = events.texts.string(found.target);
+    let quoted = format!("{}\"", path.rsplit('/').next().unwrap_or(&path));
+    lines_of(context, &[refused])
+        .iter()
+        .any(|line| line.contains(&quoted))
+}
+
+/// Whether a call gives a file another name.
+fn gives_name(action: Action) -> bool {
+    matches!(action, Action::Links | Action::Renames)
 }
 
 fn is_pause(context: &TableContext<'_>, row: u32) -> bool {
@@ -245,7 +266,9 @@ impl Pending {
             self.wait.end_ns = self.pause_end_ns;
         }
         let was_short = self.got_by_same_call && self.continues(self.pause_end_ns);
-        let is_wait = self.number > 1 || was_short;
+        // Without it, the lock has no name.
+        let is_named = !gives_name(self.request.action) || self.request.created.is_some();
+        let is_wait = is_named && (self.number > 1 || was_short);
         is_wait.then_some(Attempts {
             target: self.request.created.unwrap_or(self.request.target),
             number: self.number.max(2),
