@@ -246,8 +246,7 @@ impl<'context> Seen<'context> {
             time: WitnessedTime::new(context.trace),
             of_programs: FxHashMap::default(),
         };
-        let mut captures = 0..context.trace.captures.len() as u32;
-        if captures.any(|capture| context.trace.scheduling(capture).is_some()) {
+        if context.trace.has_scheduling() {
             for window in context.windows {
                 walk::walk(context.trace, context.wakers, window, &mut seen);
             }
@@ -257,8 +256,7 @@ impl<'context> Seen<'context> {
 
     /// The time of a program, as far as events cover it.
     fn of(&self, own: &Own) -> Option<PathTime> {
-        let mains = self.context.trace.main_tasks();
-        let main = mains.get(own.task).copied().unwrap_or(own.task);
+        let main = self.context.trace.main_task_of(own.task);
         self.of_programs.get(&(main, own.program)).copied()
     }
 }
@@ -269,8 +267,7 @@ impl WalkListener for Seen<'_> {
             return;
         }
         if let Some(found) = self.time.divided(&segment) {
-            let mains = self.context.trace.main_tasks();
-            let main = mains.get(segment.task).copied().unwrap_or(segment.task);
+            let main = self.context.trace.main_task_of(segment.task);
             // The time after an execve is that of the new program.
             let programs = &self.context.selection.program_index;
             let program = programs.path_at(segment.task, segment.start_ns);

@@ -9,8 +9,8 @@
 //! Time in which the tracer or another program of the recording had the processor, or nobody had it yet, is not waiting
 //! for others: the untraced program would not have it.
 //!
-//! If the process holds a lock meanwhile, who waits for the lock waits for these others, too. Their priority may be no
-//! higher than the waiter's: the lock inverts the priorities.
+//! If the process holds a lock meanwhile, a task that waits for the lock waits for these others, too. Where the priority of
+//! the others is not above that of this task, the lock inverts the priorities.
 
 use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
@@ -52,8 +52,7 @@ table! {
 /// Builds the table of waits for a CPU by process.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut builder = TableBuilder::new(context, &TABLE.schema);
-    let mut captures = 0..context.trace.captures.len() as u32;
-    if !captures.any(|capture| context.trace.scheduling(capture).is_some()) {
+    if !context.trace.has_scheduling() {
         return builder.finish();
     }
     let mut found = Waits {
@@ -108,11 +107,6 @@ struct Waits<'context> {
 }
 
 impl Waits<'_> {
-    fn main(&self, task: TaskId) -> TaskId {
-        let mains = self.context.trace.main_tasks();
-        mains.get(task).copied().unwrap_or(task)
-    }
-
     /// How long threads ran in a range that a holder of a lock could not precede, although who waits for it could.
     fn inverted_ns(
         &self,
@@ -171,7 +165,7 @@ impl WalkListener for Waits<'_> {
         let Some(wait) = self.locks.pop().filter(|wait| wait.inverted_ns > 0) else {
             return;
         };
-        let holder = self.main(waited.waker);
+        let holder = self.context.trace.main_task_of(waited.waker);
         let of_holder = self.by_process.entry(holder).or_default();
         of_holder.inverted_ns += wait.inverted_ns;
         if of_holder
@@ -191,7 +185,7 @@ impl WalkListener for Waits<'_> {
         let covering = kernel.filter(|kernel| kernel.covers(segment.start_ns, segment.end_ns));
         if let Some(kernel) = covering.filter(|_| self.context.selection.has(row)) {
             self.note_inversion(kernel, &segment, task.tid);
-            let main = self.main(segment.task);
+            let main = trace.main_task_of(segment.task);
             let waited = self.by_process.entry(main).or_default();
             waited.add(kernel, &segment, task.tid, row);
         }

@@ -45,8 +45,7 @@ table! {
 /// Builds the table of waits for memory by process.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut builder = TableBuilder::new(context, &TABLE.schema);
-    let mut captures = 0..context.trace.captures.len() as u32;
-    if !captures.any(|capture| context.trace.scheduling(capture).is_some()) {
+    if !context.trace.has_scheduling() {
         return builder.finish();
     }
     let tasks = context.trace.tasks.iter();
@@ -100,8 +99,7 @@ impl WalkListener for Waits<'_> {
         let kernel = trace.scheduling(task.capture);
         let covering = kernel.filter(|kernel| kernel.covers(segment.start_ns, segment.end_ns));
         if let Some(kernel) = covering.filter(|_| self.context.selection.has(row)) {
-            let mains = trace.main_tasks();
-            let main = mains.get(segment.task).copied().unwrap_or(segment.task);
+            let main = trace.main_task_of(segment.task);
             let is_traced = |tid| self.traced.contains(&(task.capture, tid));
             let waited = self.by_process.entry(main).or_default();
             waited.add(kernel, &segment, (task.tid, row), is_traced);

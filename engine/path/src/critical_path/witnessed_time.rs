@@ -134,8 +134,7 @@ impl WalkListener for WitnessedTime<'_> {
         };
         if matches!(segment.what, What::Gap(_) | What::Spawn(_)) {
             self.outside.merge(&found);
-            let mains = self.trace.main_tasks();
-            let main = mains.get(segment.task).copied().unwrap_or(segment.task);
+            let main = self.trace.main_task_of(segment.task);
             self.by_process.entry(main).or_default().merge(&found);
         } else {
             self.inside.merge(&found);

@@ -355,6 +355,11 @@ impl Trace {
         self.scheduling.get(&capture)
     }
 
+    /// Whether scheduler events were read with any capture.
+    pub fn has_scheduling(&self) -> bool {
+        !self.scheduling.is_empty()
+    }
+
     /// The task of a capture that had this thread id at a moment.
     pub fn task_with_tid(&self, capture: u32, tid: i32, at_ns: i64) -> Option<TaskId> {
         let by_tid = self.by_tid.get_or_init(|| {
@@ -403,6 +408,11 @@ impl Trace {
                 .map(|task| main_task(&self.tasks, task))
                 .collect()
         })
+    }
+
+    /// The main task of the process of a task.
+    pub fn main_task_of(&self, task: TaskId) -> TaskId {
+        self.main_tasks().get(task).copied().unwrap_or(task)
     }
 
     /// The chunks of a file, if it was read in chunks.
