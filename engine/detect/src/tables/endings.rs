@@ -19,8 +19,8 @@ pub(super) mod targets;
 pub(super) mod texts;
 mod untraced_child;
 
-use faults::{events_after, fault_row, first_delivery, last_fault_row, same_faults, unmapping};
 pub(in crate::tables) use faults::mapped_length;
+use faults::{events_after, fault_row, first_delivery, last_fault_row, same_faults, unmapping};
 use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
 use kit::table_support::kit::table;
