@@ -20,6 +20,22 @@ from tracealyze.model.capture_input.recorded import read_metadata
 
 WITNESS = ROOT / "tests" / "witness"
 KEPT = sorted((WITNESS / "kept").glob("*.strace.gz"))
+RARE = {
+    "abstract-datagram": ("recvfrom", "stream"),
+    "eventfd-full": ("write", "drain"),
+    "inotify": ("pselect6", "watch"),
+    "lock-of-parent": ("flock", "lock"),
+    "message-queue": ("msgrcv", "message"),
+    "pty-thread": ("poll", "terminal"),
+    "reader-exits": ("write", "drain"),
+    "semaphore-undo": ("semtimedop", "message"),
+    "several-writers": ("pselect6", "stream"),
+    "socketpair-by-exit": ("recvfrom", "stream"),
+    "spawn-slow-exec": ("clone3", "vfork"),
+    "stopped-child": ("wait4", "child"),
+    "unix-server": ("recvfrom", "stream"),
+}
+"""The longest wait of each recording in tests/witness/rare: its call, and what ended it."""
 PIPE, PERF = WITNESS / "sleep-pipe.strace.gz", WITNESS / "sleep-pipe.perf.data.gz"
 
 sys.path.insert(0, str(WITNESS))
@@ -166,6 +182,19 @@ def test_inferred_wakers_are_those_that_the_kernel_saw(file: Path) -> None:
     found = compared(file.name, file, file.with_name(file.name.replace(".strace.", ".sched.")))
     assert found.waits["right"] >= 4
     assert {name: found.waits[name] for name in JUDGEMENTS if name != "right"} == dict.fromkeys(JUDGEMENTS[1:], 0)
+
+
+def test_each_rare_wait_is_recorded() -> None:
+    assert {file.name.partition(".")[0] for file in (WITNESS / "rare").glob("*.strace.gz")} == set(RARE)
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_rare_waits_are_inferred(name: str) -> None:
+    syscall, how = RARE[name]
+    trace = tracealyze.read(WITNESS / "rare" / f"{name}.strace.gz", sched=str(WITNESS / "rare" / f"{name}.sched.gz"))
+    waits = [row for row in trace.verdicts(20_000_000) if row["syscall"] == syscall]
+    longest = max(waits, key=lambda row: row["dur_ns"])
+    assert (longest["how"], longest["judgement"], longest["verdict"]) == (how, "right", "task")
 
 
 def test_recordings_are_kept() -> None:

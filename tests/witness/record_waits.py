@@ -2,8 +2,9 @@
 
 python tests/witness/record_waits.py FOLDER            record all programs into a folder, and print the table
 python tests/witness/record_waits.py FOLDER NAME...    record these
+python tests/witness/record_waits.py FOLDER --plain    record without names of peers (-y instead of -yy)
 python tests/witness/record_waits.py FOLDER --table    print the table of what is there
-python tests/witness/record_waits.py FOLDER --keep NAME...   store these in tests/witness/kept
+python tests/witness/record_waits.py FOLDER --keep NAME...   store these in tests/witness/kept, or rare
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from tracealyze.capture import scheduler
 from tracealyze.model.capture_input.recorded import recorded_scheduling
 
 HERE = Path(__file__).resolve().parent
-KEPT = HERE / "kept"
+KEPT, RARE = HERE / "kept", HERE / "rare"
 _LIMIT_S = 60
 # The programs see nothing of the user, so that recordings of two machines are alike.
 _ENVIRONMENT = {"PATH": f"/usr/local/go/bin:{os.defpath}", "LC_ALL": "C.UTF-8"}
@@ -38,6 +39,8 @@ _SCRUBBED = (
     (re.compile(rb'version="#[^"]*"'), b'version="#1"'),
     (re.compile(rb"/tmp/witness-[a-z-]*-\w*"), b"/tmp/witness"),
 )
+_NAMED = re.compile(rb"([^\s:]+):([0-9]+)")
+_OF_ALL_MACHINES = (b"strace", b"perf", b"swapper", b"kworker", b"ksoftirqd", b"rcu_", b"migration")
 
 
 def workloads() -> dict[str, dict[str, Any]]:
@@ -45,7 +48,19 @@ def workloads() -> dict[str, dict[str, Any]]:
     return tomllib.loads((HERE / "workloads.toml").read_text(encoding="utf-8"))
 
 
-def record(name: str, workload: Mapping[str, Any], file: Path) -> str:
+def plain_strace(folder: Path) -> str:
+    """A search path on which strace names files, but no peers of sockets."""
+    wrapper = folder / "plain" / "strace"
+    wrapper.parent.mkdir(exist_ok=True)
+    wrapper.write_text(
+        f'#!/bin/sh\nfor each; do shift; [ "$each" = -yy ] && each=-y; set -- "$@" "$each"; done\n'
+        f'exec {shutil.which("strace")} "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    return f"{wrapper.parent.resolve()}:{_ENVIRONMENT['PATH']}"
+
+
+def record(name: str, workload: Mapping[str, Any], file: Path, path: str) -> str:
     """Record one program. Returns why that was not possible; empty if it was."""
     missing = [need for need in workload.get("needs", ()) if shutil.which(need) is None]
     if missing:
@@ -56,7 +71,7 @@ def record(name: str, workload: Mapping[str, Any], file: Path) -> str:
         done = subprocess.run(
             [*command, "--for", f"{_LIMIT_S}s", "--kill", "--", "bash", "-c", workload["run"]],
             cwd=folder,
-            env=_ENVIRONMENT | {"HOME": folder},
+            env=_ENVIRONMENT | {"HOME": folder, "PATH": path},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -71,9 +86,18 @@ def keep(name: str, file: Path) -> None:
     for pattern, replacement in _SCRUBBED:
         text = pattern.sub(replacement, text)
     ((_, scheduling),) = recorded_scheduling([[str(file)]])
-    KEPT.mkdir(exist_ok=True)
-    (KEPT / f"{name}.strace.gz").write_bytes(gzip.compress(text, mtime=0))
-    (KEPT / f"{name}.sched.gz").write_bytes(scheduling or b"")
+    events = gzip.decompress(scheduling) if scheduling else b""
+    traced = {int(line.split()[0]) for line in text.splitlines() if line[:1].isdigit()}
+    events = _NAMED.sub(lambda named: named[0] if _is_known(named, traced) else b"other:" + named[2], events)
+    folder = RARE if workloads()[name].get("rare") else KEPT
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.strace.gz").write_bytes(gzip.compress(text, mtime=0))
+    (folder / f"{name}.sched.gz").write_bytes(gzip.compress(events, mtime=0))
+
+
+def _is_known(named: re.Match[bytes], traced: set[int]) -> bool:
+    """Whether a thread is one of the capture, of its tracer or of the kernel. Others are nobody's business."""
+    return int(named[2]) in traced or named[1].startswith(_OF_ALL_MACHINES)
 
 
 def recorded(folder: Path, names: Sequence[str]) -> Iterator[Compared]:
@@ -90,6 +114,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--plain", action="store_true")
     given = parser.parse_intermixed_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     if given.keep:
@@ -101,9 +126,10 @@ def main() -> None:
         if refusal is not None:
             print("skipped:", *refusal.lines, sep="\n")
             return
+        path = plain_strace(given.folder) if given.plain else _ENVIRONMENT["PATH"]
         for name, workload in workloads().items():
             if not given.names or name in given.names:
-                reason = record(name, workload, given.folder / f"{name}.strace.zst")
+                reason = record(name, workload, given.folder / f"{name}.strace.zst", path)
                 print(f"{name}: {reason or 'recorded'}", file=sys.stderr)
     print("\n".join(table(list(recorded(given.folder, given.names)))))
 

@@ -137,3 +137,15 @@ fn children_without_lines_were_not_followed() {
     ];
     assert!(!of(&lines(&lost)).has_unfollowed_children);
 }
+
+#[test]
+fn a_wait_for_a_lock_is_not_a_call_that_does_nothing() {
+    let with = |long: &str| {
+        let mut all = calls(2_000);
+        all.insert(2, format!("7 1795249401.000500 {long} = 0 <0.400000>"));
+        of(&all).tracing
+    };
+    let lock =
+        "fcntl(3</run/l>, F_SETLKW, {l_type=F_WRLCK, l_whence=SEEK_SET, l_start=0, l_len=0})";
+    assert_eq!(with(lock), of(&calls(2_000)).tracing);
+}

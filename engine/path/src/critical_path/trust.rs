@@ -102,6 +102,7 @@ pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
         overhead_floor_ns: floor_ns,
         floor_in_call_ns: floor.map_or(0, |floor| floor.in_call_ns),
         tracing: witnessed_cost(trace, number)
+            .map(|cost| cost.mean)
             .or_else(|| floor.map(|floor| tracing_cost(capture, &seen, floor)))
             .unwrap_or_default(),
         quick_ns: quick_ns(&seen),
@@ -212,11 +213,14 @@ fn role(events: &EventTable, shape: &Shape, light: &[Text]) -> Role {
         call.map(|call| call.action),
         Some(Action::Reads | Action::ReadsAt | Action::Writes | Action::WritesAt)
     );
+    // A fcntl that waits for a lock has the name of those that do nothing.
+    let waits = events.texts.bytes(shape.op).ends_with(b"SETLKW");
     Role {
         family: call.map_or(FAMILIES.len() - 1, family) as u8,
         light: light
             .binary_search(&syscall)
             .ok()
+            .filter(|_| !waits)
             .and_then(|at| u16::try_from(at).ok())
             .unwrap_or(Role::NOT_LIGHT),
         moves_bytes: moves_bytes

@@ -5,22 +5,31 @@
 //! kernel   run|stopped|run| blocked |stopped|run|
 //!             ===1====               ===2===            1: within the call   2: after it
 //! ```
-//! To stop and to go on costs the task time of its own, too: at least what it runs between two stops of a call that does
-//! nothing.
+//! To stop and to go on costs the task CPU time of its own, too, mostly after a call: what it ran between two calls in the
+//! lower quartile of them. A program that computes there runs longer, but seldom after each call.
 
 use crate::critical_path::tracing::TracingCost;
 use trace::store::event::EventKind;
-use trace::store::heuristics::MIN_COST_SHARE;
+use trace::store::heuristics::{MAX_STOP_CPU_NS, MIN_COST_SHARE, MIN_STOP_CPU_SHARE};
 use trace::store::histogram::Histogram;
 use trace::store::scheduling::{Scheduling, State};
 use trace::store::trace::Trace;
+
+/// What the kernel saw tracing cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WitnessedCost {
+    /// The mean of all, with the task's own share.
+    pub mean: TracingCost,
+    /// CPU time that stops cost the task itself.
+    pub own: TracingCost,
+}
 
 /// Time of the tracer, and what it was spent on.
 #[derive(Default)]
 struct Spent {
     ns: i64,
     times: i64,
-    /// How long tasks ran between two stops.
+    /// How long tasks ran in each.
     runs: Histogram,
 }
 
@@ -28,10 +37,18 @@ impl Spent {
     fn mean_ns(&self) -> i64 {
         self.ns / self.times.max(1)
     }
+
+    /// The CPU time that this part of the calls has at least; 0 if no tracer stopped anything.
+    fn own_ns(&self, share: f64) -> i64 {
+        if self.ns == 0 {
+            return 0;
+        }
+        self.runs.quantile(share).min(MAX_STOP_CPU_NS)
+    }
 }
 
 /// What tracing adds to a call of a capture on average; `None` if no call is covered by scheduler events.
-pub(super) fn witnessed_cost(trace: &Trace, capture: u32) -> Option<TracingCost> {
+pub fn witnessed_cost(trace: &Trace, capture: u32) -> Option<WitnessedCost> {
     let kernel = trace.scheduling(capture)?;
     let events = &trace.events;
     let (mut calls, mut gaps) = (Spent::default(), Spent::default());
@@ -51,10 +68,16 @@ pub(super) fn witnessed_cost(trace: &Trace, capture: u32) -> Option<TracingCost>
             }
         }
     }
-    let own_ns = calls.runs.quantile(MIN_COST_SHARE);
-    (calls.times > 0).then(|| TracingCost {
-        in_call_ns: calls.mean_ns() + own_ns,
-        gap_ns: gaps.mean_ns() + own_ns,
+    let own = TracingCost {
+        in_call_ns: calls.own_ns(MIN_COST_SHARE),
+        gap_ns: gaps.own_ns(MIN_STOP_CPU_SHARE),
+    };
+    (calls.times > 0).then(|| WitnessedCost {
+        mean: TracingCost {
+            in_call_ns: calls.mean_ns() + own.in_call_ns,
+            gap_ns: gaps.mean_ns() + own.gap_ns,
+        },
+        own,
     })
 }
 
@@ -64,6 +87,7 @@ impl Spent {
             return;
         }
         self.times += 1;
+        let mut ran_ns = 0;
         for stretch in kernel.stretches(tid, start_ns, end_ns) {
             let (from_ns, to_ns) = (stretch.start_ns.max(start_ns), stretch.end_ns.min(end_ns));
             match stretch.state {
@@ -73,15 +97,10 @@ impl Spent {
                         self.ns += ns;
                     }
                 }),
-                State::Running => {
-                    // strace takes its stamp before it decodes the arguments, so the run of a short call ends after its printed end.
-                    let middle_ns = i64::midpoint(stretch.start_ns, stretch.end_ns);
-                    if (start_ns..=end_ns).contains(&middle_ns) {
-                        self.runs.add(stretch.end_ns - stretch.start_ns);
-                    }
-                }
+                State::Running => ran_ns += to_ns - from_ns,
                 State::Blocked => {}
             }
         }
+        self.runs.add(ran_ns);
     }
 }

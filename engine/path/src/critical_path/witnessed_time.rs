@@ -6,7 +6,9 @@
 //! ```
 
 use crate::critical_path::segment::{Segment, What};
+use crate::critical_path::tracing::TracingCost;
 use crate::critical_path::walk::WalkListener;
+use crate::critical_path::witnessed_cost::witnessed_cost;
 use rustc_hash::FxHashMap;
 use trace::store::index::TaskId;
 use trace::store::scheduling::{Scheduling, State, Stretch};
@@ -15,13 +17,13 @@ use trace::store::trace::Trace;
 /// Time on the path in one kind of place: in calls, or outside of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathTime {
-    /// The task ran.
+    /// The task ran, without what stops cost it.
     pub cpu_ns: i64,
     /// It could have run, and another one had the processor.
     pub ready_ns: i64,
     /// It waited; outside of calls for memory that it touched.
     pub blocked_ns: i64,
-    /// The tracer had stopped it, or ran instead of it.
+    /// The tracer had stopped it or ran instead of it, or the stops took its own CPU time.
     pub tracing_ns: i64,
     /// No event covers this.
     pub unknown_ns: i64,
@@ -47,6 +49,8 @@ pub struct WitnessedTime<'trace> {
     instead: FxHashMap<(u32, i32), i64>,
     /// Time outside of calls by main task.
     pub by_process: FxHashMap<TaskId, PathTime>,
+    /// CPU time that stops cost a task, by capture.
+    stops: Vec<TracingCost>,
 }
 
 impl<'trace> WitnessedTime<'trace> {
@@ -58,6 +62,9 @@ impl<'trace> WitnessedTime<'trace> {
             inside: PathTime::default(),
             instead: FxHashMap::default(),
             by_process: FxHashMap::default(),
+            stops: (0..trace.captures.len() as u32)
+                .map(|capture| witnessed_cost(trace, capture).unwrap_or_default().own)
+                .collect(),
         }
     }
 
@@ -78,7 +85,14 @@ impl<'trace> WitnessedTime<'trace> {
     pub fn divided(&mut self, segment: &Segment) -> Option<PathTime> {
         let task = self.trace.tasks.get(segment.task)?;
         let kernel = self.trace.scheduling(task.capture)?;
-        Some(self.add(kernel, segment, task.tid))
+        let mut found = self.add(kernel, segment, task.tid);
+        let stop = self.stops[task.capture as usize];
+        found.take_off(match segment.what {
+            What::Gap(_) => stop.gap_ns,
+            What::Call(_) => stop.in_call_ns,
+            _ => 0,
+        });
+        Some(found)
     }
 
     fn add(&mut self, kernel: &Scheduling, segment: &Segment, tid: i32) -> PathTime {
@@ -143,6 +157,13 @@ impl WalkListener for WitnessedTime<'_> {
 }
 
 impl PathTime {
+    /// Counts so much of the CPU time as tracing.
+    fn take_off(&mut self, own_ns: i64) {
+        let own_ns = own_ns.min(self.cpu_ns);
+        self.cpu_ns -= own_ns;
+        self.tracing_ns += own_ns;
+    }
+
     /// Adds other time.
     pub fn merge(&mut self, other: &PathTime) {
         self.cpu_ns += other.cpu_ns;

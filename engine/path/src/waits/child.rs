@@ -1,10 +1,11 @@
-//! Waits ended by the end of a child, and vforks, ended by the exec or end of the child.
+//! Waits ended by the end or the stop of a child, and vforks, ended by the exec or end of the child.
 //!
 //! ```text
 //! parent    |------ wait4 = 12 ------|      parent   |-- vfork = 12 --|
 //! child 12     |-- work --|exit             child 12  |-- execve --|-- work ...
 //! ```
 
+use super::stops::is_stop;
 use super::wait_kinds;
 use super::waiting::Waiting;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
@@ -184,7 +185,8 @@ impl Children {
         match returned {
             Some(pid) => self
                 .process_end(call, pid)
-                .or_else(|| self.end_by_other_id(call, pid)),
+                .or_else(|| self.end_by_other_id(call, pid))
+                .or_else(|| self.process_stop(call, pid)),
             // sysdig prints no result of a wait.
             None if events.action(row) == Action::WaitsForChildInfo || events.ret(row) == NO_NS => {
                 self.last_child(call)
@@ -200,6 +202,32 @@ impl Children {
         let tasks = self.tasks.of(call.trace.pids().number(capture, pid)?);
         let task = last_ended(call, tasks, call.exits_until_ns(), |task| !task.superseded)?;
         Some(edge(call, task, Confidence::Measured))
+    }
+
+    /// The stop of the process with this id during a wait (WUNTRACED).
+    fn process_stop(&self, call: &Waiting<'_>, pid: i32) -> Option<Edge> {
+        let trace = call.trace;
+        let capture = trace.tasks.get(call.task)?.capture;
+        let (tasks, _) = self.tasks.of(trace.pids().number(capture, pid)?);
+        let main = tasks
+            .iter()
+            .copied()
+            .find(|&task| trace.tasks[task].tid == pid)?;
+        let (rows, start_ns) = (trace.rows_of(main), |row: u32| trace.events.start_ns(row));
+        let until_ns = call.span.end_ns.saturating_add(call.tick_ns());
+        let until = rows.partition_point(|&row| start_ns(row) <= until_ns);
+        let mut inside = rows[..until]
+            .iter()
+            .rev()
+            .copied()
+            .take_while(|&row| start_ns(row) >= call.span.start_ns);
+        let stop = inside.find(|&row| is_stop(trace, row))?;
+        Some(Edge {
+            task: main,
+            at_ns: start_ns(stop).min(call.span.end_ns),
+            how: WakeKind::Child,
+            sure: Confidence::Measured,
+        })
     }
 
     /// The end of the child that the waiter knows by this id, while its own lines have another one.

@@ -7,7 +7,8 @@
 //!
 //! The requested events decide which calls may end the wait: here neither the open nor the write. A descriptor that is
 //! left open is closed by the end of its process, or by a `dup2` over it. All watch descriptors print the same name,
-//! and a relative path matches any path that ends with it, so all of this is inferred.
+//! and a relative path matches any path that ends with it, so all of this is inferred. The current directory (`.`) may be
+//! any: a change of an absolute path counts if the wait ended with it.
 
 use super::ordered::Ordered;
 use super::waiting::Waiting;
@@ -113,17 +114,14 @@ impl Watches {
             return;
         };
         let name = trace.events.texts.bytes(path);
-        let keys = [key(name), key(split(name).0)];
+        let mut keys = vec![key(name), key(split(name).0), key(b"")];
+        keys.sort_unstable();
+        keys.dedup();
         if !self.may_be_watched(path, &keys) {
             return;
         }
         let what = self.closing(task, path, what);
         self.changes.push(Change { row, path, what });
-        let keys = if keys[0] == keys[1] {
-            &keys[..1]
-        } else {
-            &keys[..]
-        };
         for &key in keys.iter().filter(|key| self.names.contains(key)) {
             self.rows.entry((owner.capture, key)).or_default().push(row);
         }
@@ -213,7 +211,8 @@ impl Watches {
                 .iter()
                 .any(|change| watch.sees(call.trace, change))
         })?;
-        Some(call.edge(row, WakeKind::Watch, Confidence::Inferred))
+        let edge = call.edge(row, WakeKind::Watch, Confidence::Inferred);
+        (!watch.is_here(call.trace) || call.is_near_end(edge.at_ns)).then_some(edge)
     }
 
     fn by_row(&self, row: u32) -> &[Change] {
@@ -257,9 +256,16 @@ impl Watch {
     fn sees(&self, trace: &Trace, change: &Change) -> bool {
         let texts = &trace.events.texts;
         let (watched, changed) = (texts.bytes(self.path), texts.bytes(change.path));
+        let is_elsewhere_perhaps = self.is_here(trace) && changed.starts_with(b"/");
         self.asks.meets(change.what)
-            && (is_same_path(folder(watched), changed)
+            && (is_elsewhere_perhaps
+                || is_same_path(folder(watched), changed)
                 || is_same_path(folder(watched), split(changed).0))
+    }
+
+    /// Whether the watched path is the current directory, whose name is unknown.
+    fn is_here(&self, trace: &Trace) -> bool {
+        folder(trace.events.texts.bytes(self.path)).is_empty()
     }
 }
 

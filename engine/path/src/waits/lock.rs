@@ -13,6 +13,8 @@
 //! shell       open(lock) = 9 |fork|fork ------ sleep ------|exit       "flock 9" in a shell: the shell holds the lock
 //! its child                      |flock(9)|exit
 //! ```
+//!
+//! A process may also wait for itself: it took the lock through another open file, which a child inherited.
 
 use super::ordered::Ordered;
 use super::waiting::Waiting;
@@ -125,7 +127,12 @@ impl Locks {
             Owner::Process => !same_process(trace, task, call.task),
             Owner::OpenFile => task != call.task,
         };
-        let before = before.filter(|&row| is_other(trace.events.task(row)));
+        let reopened = owner == Owner::OpenFile;
+        let before = before.filter(|&row| {
+            let task = trace.events.task(row);
+            let by_itself = || task == call.task && lock.opened_between(trace, row, call.span.row);
+            is_other(task) || reopened && by_itself()
+        });
         let mut holders: Vec<Holder> = before.map(|row| lock.holder(trace, row)).collect();
         holders.sort_unstable();
         holders.dedup();
@@ -269,6 +276,15 @@ impl Lock {
                 .is_some_and(|at| events.task(self.opens[at]) == task)
         });
         Holder { task, opener }
+    }
+
+    /// Whether the task of these two calls opened the file between them.
+    fn opened_between(&self, trace: &Trace, from: u32, to: u32) -> bool {
+        let events = &trace.events;
+        let at = |row: u32| (events.task(row), events.start_ns(row));
+        let [from, to] =
+            [from, to].map(|row| self.opens.partition_point(|&open| at(open) < at(row)));
+        from < to
     }
 
     /// Repeated fcntl calls of a process on the file alternate: every other one releases the lock.

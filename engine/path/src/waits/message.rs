@@ -6,8 +6,10 @@
 //! ```
 //!
 //! A line of a semaphore does not always distinguish up from down, so the waker is inferred. So are doors: their two
-//! sides have no name in common.
+//! sides have no name in common. A process that exits gives back what it took with SEM_UNDO: if none of the other calls
+//! ended a wait for a semaphore, one that had used it and ended with the wait did.
 
+use super::child::Children;
 use super::ordered::Ordered;
 use super::waiting::Waiting;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
@@ -15,6 +17,7 @@ use crate::waits::shape_facts::{Effect, Object, ShapeFacts};
 use crate::waits::times::end_ns;
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
+use trace::store::index::TaskId;
 use trace::store::task_relations::same_process;
 use trace::store::trace::Trace;
 
@@ -45,7 +48,12 @@ impl Messages {
     }
 
     /// The waker of a wait for a message, for room for one, for a semaphore or a door.
-    pub(super) fn other_side(&self, call: &Waiting<'_>, object: Object) -> Option<Edge> {
+    pub(super) fn other_side(
+        &self,
+        call: &Waiting<'_>,
+        object: Object,
+        children: &Children,
+    ) -> Option<Edge> {
         let rows = |other: Object| {
             let key = key(call.trace, call.span.row, object)?;
             self.calls.get(&(key.0, other as u8, key.2))
@@ -62,11 +70,31 @@ impl Messages {
         match object {
             Object::Takes => last(rows(Object::Gives)?, Confidence::Measured),
             Object::Gives => last(rows(Object::Takes)?, Confidence::Inferred),
-            Object::Counts => last(rows(Object::Counts)?, Confidence::Inferred),
+            Object::Counts => {
+                let rows = rows(Object::Counts)?;
+                last(rows, Confidence::Inferred).or_else(|| undone(call, rows.rows(), children))
+            }
             Object::Calls => answered(call, rows(Object::Answers)?.rows()),
             Object::Answers => called(call, rows(Object::Calls)?.rows()),
         }
     }
+}
+
+/// The process that gave back a semaphore when it ended.
+fn undone(call: &Waiting<'_>, uses: &[u32], children: &Children) -> Option<Edge> {
+    let trace = call.trace;
+    let until = uses.partition_point(|&row| trace.events.start_ns(row) < call.span.end_ns);
+    let used = |main: TaskId| {
+        let recent = uses[..until].iter().rev().take(TRIES);
+        recent
+            .filter(|&&row| row != call.span.row)
+            .any(|&row| same_process(trace, trace.events.task(row), main))
+    };
+    let ended = children.ended_with(call, used)?;
+    Some(Edge {
+        how: WakeKind::Message,
+        ..ended
+    })
 }
 
 /// The key of an object. Semaphores and queues have names; doors have none on the side of the server.

@@ -52,6 +52,7 @@ pub(super) fn works(known: &ShapeFacts, target: &[u8], makes: Makes) -> bool {
         None if known.deed == Effect::Opens => !makes.fifos,
         // The destination of the move is not part of its shape.
         None if known.deed == Effect::Moves => false,
+        None if known.deed == Effect::Counts => false,
         None => known.deed != Effect::Writes || !makes.may_be_stream(target),
         Some(Wait::Read) => {
             let of_file = !matches!(known.class, Class::Ipc | Class::Terminal | Class::Network);

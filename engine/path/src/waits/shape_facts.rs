@@ -127,6 +127,8 @@ impl ShapeFacts {
     /// Whether its calls are completed writes, which only a slow reader can delay.
     pub(super) fn is_quick_write(&self) -> bool {
         let ends = self.outcome == Outcome::Ok && self.wait.is_none();
-        self.deed == Effect::Writes && ends && !(self.works || self.may_end_poll || self.may_vfork)
+        matches!(self.deed, Effect::Writes | Effect::Counts)
+            && ends
+            && !(self.works || self.may_end_poll || self.may_vfork)
     }
 }

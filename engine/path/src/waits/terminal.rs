@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A master and its slave do not name each other. So this applies only if the process or an ancestor opened exactly one
-//! master, and if the writer descends from the reader. It is inferred.
+//! master, and if the writer descends from the process of the reader. It is inferred.
 
 use super::child::Children;
 use super::ordered::Ordered;
@@ -18,7 +18,7 @@ use parsers::Outcome;
 use rustc_hash::FxHashMap;
 use trace::store::index::TaskId;
 use trace::store::targets::{TerminalSide, side};
-use trace::store::task_relations::{creators, descends, same_process};
+use trace::store::task_relations::{creators, same_process};
 use trace::store::trace::Trace;
 
 /// The reads and writes at terminals.
@@ -70,9 +70,12 @@ impl Terminals {
     pub(super) fn writer(&self, call: &Waiting<'_>, row: u32) -> Option<Edge> {
         let trace = call.trace;
         let capture = trace.tasks.get(call.task)?.capture;
+        let is_below = |task: TaskId, above: TaskId| {
+            creators(trace, task).any(|up| same_process(trace, up, above))
+        };
         let from_below = |row: u32| {
-            descends(trace, trace.events.task(row), call.task)
-                && !same_process(trace, trace.events.task(row), call.task)
+            let writer = trace.events.task(row);
+            is_below(writer, call.task) && !same_process(trace, writer, call.task)
         };
         let found = match side_of(trace, row) {
             TerminalSide::Master | TerminalSide::Unknown
@@ -81,7 +84,7 @@ impl Terminals {
                 call.last_inside(self.to_slave.get(&capture)?, from_below)?
             }
             TerminalSide::Slave => call.last_inside(self.to_master.get(&capture)?, |row| {
-                descends(trace, call.task, trace.events.task(row))
+                is_below(call.task, trace.events.task(row))
             })?,
             _ => return None,
         };
@@ -91,7 +94,7 @@ impl Terminals {
     /// The child whose end closed the slave side, so that a read of the master failed.
     pub(super) fn leaver(call: &Waiting<'_>, row: u32, children: &Children) -> Option<Edge> {
         let events = &call.trace.events;
-        let is_hung_up = events.texts.bytes(events.shape(row).errno) == b"EIO";
+        let is_hung_up = wait_kinds::is_hung_up(events, row);
         let is_left = match side_of(call.trace, row) {
             TerminalSide::Master => is_hung_up || wait_kinds::ends_file(events, row),
             TerminalSide::Unknown => is_hung_up,

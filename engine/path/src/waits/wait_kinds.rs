@@ -34,6 +34,11 @@ pub fn ends_file(events: &EventTable, row: u32) -> bool {
     events.ret(row) == 0 && wait_of_row(events, row) == Some(Wait::Read)
 }
 
+/// Whether a row failed because the other side of its terminal is gone.
+pub fn is_hung_up(events: &EventTable, row: u32) -> bool {
+    events.texts.bytes(events.shape(row).errno) == b"EIO"
+}
+
 /// The errors of a call after the peer closed the connection.
 pub(crate) const RESET: &[u8] = b"ECONNRESET";
 

@@ -6,7 +6,7 @@ use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::shape_facts::ShapeFacts;
 use crate::waits::task_ends::asked_to_end_ns;
 use crate::waits::times::{end_ns, tick_ns};
-use crate::waits::wait_kinds::is_return;
+use crate::waits::wait_kinds::{is_hung_up, is_return};
 use parsers::syscalls::{Class, Wait};
 use parsers::{NO_NS, Outcome};
 use trace::store::event::EventKind;
@@ -141,8 +141,10 @@ impl Waiting<'_> {
         let mut waits = waits.filter(|&(row, wait)| {
             wait != Wait::Lock && !(wait == Wait::Poll && returns_at_once(events, row))
         });
-        let (row, wait) =
-            waits.find(|&(row, wait)| wait == Wait::Poll || events.outcome(row) == Outcome::Ok)?;
+        let (row, wait) = waits.find(|&(row, wait)| {
+            let found_end = wait == Wait::Read && is_hung_up(events, row);
+            wait == Wait::Poll || events.outcome(row) == Outcome::Ok || found_end
+        })?;
         matches!(wait, Wait::Read | Wait::Peer | Wait::Child).then_some(row)
     }
 

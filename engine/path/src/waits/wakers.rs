@@ -61,7 +61,12 @@ pub struct Wakers {
 impl Wakers {
     /// No wakers: each wait is charged to the waiter.
     pub fn none(trace: &Trace) -> Wakers {
-        Wakers::empty(trace).outlined(trace)
+        let left_out = LeftOuts::default();
+        let none = Wakers {
+            left_out,
+            ..Wakers::empty(trace)
+        };
+        none.outlined(trace)
     }
 
     /// The same according to the lines of the trace only.
@@ -258,7 +263,10 @@ impl Wakers {
             return Some(edge);
         }
         let may_wait = known.wait.is_some()
-            || matches!(known.deed, Effect::Writes | Effect::Moves | Effect::Opens);
+            || matches!(
+                known.deed,
+                Effect::Writes | Effect::Counts | Effect::Moves | Effect::Opens
+            );
         if !may_wait {
             return None;
         }
@@ -279,7 +287,8 @@ impl Wakers {
         let ended = match known.wait {
             None if known.deed == Effect::Opens => self.streams.opener(&call),
             None if known.deed == Effect::Moves => self.moved(&call),
-            None => backpressure::reader(&self.streams, &call, trace.events.target(span.row)),
+            None => backpressure::reader(&self.streams, &call, trace.events.target(span.row))
+                .or_else(|| self.counters.reader(&call)),
             Some(Wait::Poll) => poll::waker(self, &call.by_origin(known)),
             Some(_) => self.taken(&call.by_origin(known)),
         };
@@ -450,7 +459,7 @@ impl Wakers {
             }
             Wait::Peer => self.backlog.server(call, &self.producers),
             Wait::Message => match known.deed {
-                Effect::Handles(object) => self.messages.other_side(call, object),
+                Effect::Handles(object) => self.messages.other_side(call, object, &self.children),
                 _ => None,
             },
             Wait::Lock if known.deed == Effect::Locks => self.locks.holder(call),

@@ -181,4 +181,19 @@ pub const CASES: &[Case] = &[
 1 01.400160 <... futex resumed>) = 0 <0.400060>
 1 01.401000 exit_group(0) = ?
 "#, ends: &["2 clock_nanosleep: itself", "3 clock_nanosleep: itself", "1 futex: 2 futex inferred"] },
+    Case { name: "the stop of a child ends a wait that asks for stops", lines: r#"
+1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.001000 wait4(2,  <unfinished ...>
+2 01.300000 kill(2, SIGSTOP) = 0 <0.000010>
+2 01.300050 --- SIGSTOP {si_signo=SIGSTOP, si_code=SI_USER, si_pid=2, si_uid=0} ---
+2 01.300080 --- stopped by SIGSTOP ---
+1 01.300100 <... wait4 resumed>[{WIFSTOPPED(s) && WSTOPSIG(s) == SIGSTOP}], WSTOPPED, NULL) = 2 <0.299100>
+1 01.400000 kill(2, SIGCONT) = 0 <0.000010>
+2 01.400100 --- SIGCONT {si_signo=SIGCONT, si_code=SI_USER, si_pid=1, si_uid=0} ---
+1 01.401000 wait4(2,  <unfinished ...>
+2 01.700000 exit_group(0) = ?
+2 01.700100 +++ exited with 0 +++
+1 01.700200 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <0.299200>
+1 01.800000 exit_group(0) = ?
+"#, ends: &["1 wait4: 2 child measured", "1 wait4: 2 child measured"] },
 ];

@@ -86,4 +86,31 @@ pub const CASES: &[Case] = &[
 3 01.800700 <... nanosleep resumed>NULL) = 0 <0.800100>
 1 01.903500 exit_group(0) = ?
 "#, ends: &["3 nanosleep: itself", "2 nanosleep: itself", "1 futex: 2 lock inferred"] },
+    Case { name: "a process waits for a lock that it took itself, and that a child inherited", lines: r#"
+1 01.000000 openat(AT_FDCWD, "/run/l", O_RDWR) = 3</run/l> <0.000010>
+1 01.000100 flock(3</run/l>, LOCK_EX) = 0 <0.000010>
+1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.000400 close(3</run/l>) = 0 <0.000010>
+1 01.000500 openat(AT_FDCWD, "/run/l", O_RDWR) = 3</run/l> <0.000010>
+1 01.000600 flock(3</run/l>, LOCK_EX <unfinished ...>
+2 01.300000 exit_group(0) = ?
+2 01.300100 +++ exited with 0 +++
+1 01.300200 <... flock resumed>) = 0 <0.299600>
+1 01.400000 exit_group(0) = ?
+"#, ends: &["1 flock: 2 lock inferred"] },
+    Case { name: "the end of a process undoes what it did to a semaphore", lines: r#"
+1 01.000000 semget(IPC_PRIVATE, 1, IPC_CREAT|0600) = 39 <0.000010>
+1 01.000100 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+2 01.000200 semop(39, [{sem_num=0, sem_op=-1, sem_flg=SEM_UNDO}], 1) = 0 <0.000010>
+1 01.000300 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
+1 01.000600 semop(39, [{sem_num=0, sem_op=-1, sem_flg=0}], 1 <unfinished ...>
+2 01.300000 exit_group(0) = ?
+2 01.300100 +++ exited with 0 +++
+1 01.300200 <... semop resumed>) = 0 <0.299600>
+1 01.300300 semop(39, [{sem_num=0, sem_op=-1, sem_flg=0}], 1 <unfinished ...>
+3 01.600000 exit_group(0) = ?
+3 01.600100 +++ exited with 0 +++
+1 01.600200 <... semop resumed>) = 0 <0.299900>
+1 01.700000 exit_group(0) = ?
+"#, ends: &["1 semop: 2 message inferred", "1 semop: unknown"] },
 ];

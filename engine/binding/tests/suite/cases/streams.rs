@@ -233,4 +233,31 @@ pub const CASES: &[Case] = &[
 1 01.400200 <... read resumed>"x"..., 100) = 100 <0.398900>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 read: 2 stream inferred"] },
+    Case { name: "a thread reads the master of a terminal that another thread opened, until it hangs up", lines: r#"
+1 01.000000 openat(AT_FDCWD, "/dev/ptmx", O_RDWR) = 3</dev/ptmx<char 5:2>> <0.000100>
+1 01.000100 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.000200 clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD}, 88) = 3 <0.000100>
+3 01.001000 poll([{fd=3</dev/ptmx<char 5:2>>, events=POLLIN}], 1, -1 <unfinished ...>
+2 01.300000 write(1</dev/pts/0<char 136:0>>, "a\n", 2) = 2 <0.000010>
+3 01.300100 <... poll resumed>) = 1 ([{fd=3, revents=POLLIN}]) <0.299100>
+3 01.300200 read(3</dev/ptmx<char 5:2>>, "a\r\n", 99) = 3 <0.000020>
+3 01.301000 poll([{fd=3</dev/ptmx<char 5:2>>, events=POLLIN}], 1, -1 <unfinished ...>
+2 01.600000 exit_group(0) = ?
+2 01.600100 +++ exited with 0 +++
+3 01.600200 <... poll resumed>) = 1 ([{fd=3, revents=POLLHUP}]) <0.299200>
+3 01.600300 read(3</dev/ptmx<char 5:2>>, 0x7f, 99) = -1 EIO (Input/output error) <0.000030>
+1 01.700000 exit_group(0) = ?
+"#, ends: &["3 poll: 2 terminal inferred", "3 poll: 2 terminal inferred"] },
+    Case { name: "a write to a full eventfd waits for a read, a long write to another file does not", lines: r#"
+1 01.000000 eventfd2(0, 0) = 3<anon_inode:[eventfd]> <0.000010>
+1 01.000100 write(3<anon_inode:[eventfd]>, "\376\377\377\377\377\377\377\377", 8) = 8 <0.000010>
+1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.001000 write(3<anon_inode:[eventfd]>, "\5\0\0\0\0\0\0\0", 8 <unfinished ...>
+2 01.300000 read(3<anon_inode:[eventfd]>, "\376\377\377\377\377\377\377\377", 8) = 8 <0.000020>
+1 01.300100 <... write resumed>) = 8 <0.299100>
+1 01.301000 write(4</srv/x>, "x", 1 <unfinished ...>
+2 01.600000 read(3<anon_inode:[eventfd]>, "\5\0\0\0\0\0\0\0", 8) = 8 <0.000020>
+1 01.600100 <... write resumed>) = 1 <0.299100>
+1 01.700000 exit_group(0) = ?
+"#, ends: &["1 write: 2 drain inferred", "1 write: itself"] },
 ];

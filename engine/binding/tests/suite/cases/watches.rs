@@ -88,4 +88,17 @@ pub const CASES: &[Case] = &[
 1 01.503500 exit_group(0) = ?
 2 01.600000 exit_group(0) = ?
 "#, ends: &["1 read: 2 watch inferred"] },
+    Case { name: "a watch of the current directory reports an absolute path if the wait ended with it", lines: r#"
+1 01.000000 inotify_init1(0) = 3<anon_inode:inotify> <0.000010>
+1 01.000100 inotify_add_watch(3<anon_inode:inotify>, ".", IN_CREATE) = 1 <0.000010>
+1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.001000 read(3<anon_inode:inotify>,  <unfinished ...>
+2 01.200600 openat(AT_FDCWD</srv>, "early", O_WRONLY|O_CREAT, 0666) = 3</srv/early> <0.000010>
+1 01.500000 <... read resumed>"\1\0\0\0\10\0\0\0", 4096) = 32 <0.499000>
+1 01.501000 read(3<anon_inode:inotify>,  <unfinished ...>
+2 01.800600 openat(AT_FDCWD</srv>, "x", O_WRONLY|O_CREAT, 0666) = 3</srv/x> <0.000010>
+1 01.800700 <... read resumed>"\1\0\0\0\10\0\0\0", 4096) = 32 <0.299700>
+1 01.803500 exit_group(0) = ?
+2 01.900000 exit_group(0) = ?
+"#, ends: &["1 read: unknown", "1 read: 2 watch inferred"] },
 ];
