@@ -231,3 +231,34 @@ def test_redaction_excludes_scheduler_events() -> None:
 
     with pytest.raises(WrongUsage, match="--redact"):
         record.command(program=["true"], sched=True, redacts=True)
+
+
+def _stops(work_us: int) -> tuple[str, str]:
+    """Forty calls, and their stops: each costs the task 12 us after the call. Once it works there, too."""
+    lines = ['1 1700000000.000010 execve("/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0 <0.000020>']
+    events, now_us = ["-1 [0] d... 0.000020: sched_process_exec:"], 0
+    for number in range(40):
+        now_us += 100
+        lines.append(f"1 1700000000.{now_us:06} getpid() = 1 <0.000020>")
+        ran_us = 12 + (work_us if number == 20 else 0)
+        for at_us, length_us in ((now_us + 4, 11), (now_us + 40, ran_us)):
+            events += [
+                f"strace-9 [1] d... 0.{at_us - 1:06}: sched_waking: :1 []",
+                f"-0 [0] d... 0.{at_us:06}: sched_switch: :0 [] R ==> :1 []",
+                f"-1 [0] d... 0.{at_us + length_us:06}: sched_switch: :1 [] t ==> :0 []",
+            ]
+        now_us += ran_us - 12
+    lines.append(f"1 1700000000.{now_us + 20:06} +++ exited with 0 +++")
+    events.append(f"-1 [0] d... 0.{now_us + 20:06}: sched_process_exit:")
+    return "\n".join(lines) + "\n", "\n".join(events) + "\n"
+
+
+@pytest.mark.parametrize("work_us", [0, 900])
+def test_what_a_stop_costs_the_task_itself_is_tracing(work_us: int, tmp_path: Path) -> None:
+    lines, events = _stops(work_us)
+    (tmp_path / "r.strace").write_text(lines)
+    (tmp_path / "sched.txt").write_text(events)
+    seen = tracealyze.read(tmp_path / "r.strace", sched=str(tmp_path / "sched.txt")).witness
+    assert seen is not None
+    # Durations are counted in classes, so this is 5% of 39 stops.
+    assert seen.outside.cpu_ns == pytest.approx(work_us * 1_000, abs=39 * 12_000 * 0.05)

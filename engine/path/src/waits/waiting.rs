@@ -3,7 +3,7 @@
 use super::effects::ShapeEffects;
 use super::ordered::Ordered;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
-use crate::waits::shape_facts::ShapeFacts;
+use crate::waits::shape_facts::{Effect, ShapeFacts};
 use crate::waits::task_ends::asked_to_end_ns;
 use crate::waits::times::{end_ns, tick_ns};
 use crate::waits::wait_kinds::{is_hung_up, is_return};
@@ -146,6 +146,20 @@ impl Waiting<'_> {
             wait == Wait::Poll || events.outcome(row) == Outcome::Ok || found_end
         })?;
         matches!(wait, Wait::Read | Wait::Peer | Wait::Child).then_some(row)
+    }
+
+    /// The next successful write after a poll, if it comes before any read: the poll waited for room.
+    pub(super) fn written_next(&self, shapes: &ShapeEffects) -> Option<u32> {
+        let calls = self.calls_after().take(CALLS_BEHIND_POLL);
+        let mut moves = calls.filter_map(|row| {
+            let known = shapes.of(self.trace, row);
+            let writes = known.deed == Effect::Writes;
+            let waits =
+                known.named.is_some_and(|wait| wait != Wait::Lock) && !waits_for_file(&known);
+            (writes || waits).then_some((row, writes))
+        });
+        let (row, writes) = moves.next()?;
+        (writes && self.trace.events.outcome(row) == Outcome::Ok).then_some(row)
     }
 
     /// The matching row that ended last inside this call.

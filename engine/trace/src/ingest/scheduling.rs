@@ -27,7 +27,7 @@ pub fn add_scheduling(trace: &mut Trace, source: &SchedSource<'_>) -> io::Result
         return Err(io::Error::new(
             io::ErrorKind::InvalidData,
             "no start or end of a task of the capture is among these scheduler events. They may be of another run, or \
-             the capture was made in a container: record both outside of it, at the same time.",
+             the capture was made in a container: record both outside of it, at the same time",
         ));
     };
     let mut lives = Lives::new(trace, capture, alignment);

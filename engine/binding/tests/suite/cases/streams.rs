@@ -260,4 +260,16 @@ pub const CASES: &[Case] = &[
 1 01.600100 <... write resumed>) = 1 <0.299100>
 1 01.700000 exit_group(0) = ?
 "#, ends: &["1 write: 2 drain inferred", "1 write: itself"] },
+    Case { name: "a poll for room ends with the reader that makes it, not with what the peer writes", lines: r#"
+1 01.000000 socketpair(AF_UNIX, SOCK_STREAM, 0, [3<UNIX-STREAM:[7->8]>, 4<UNIX-STREAM:[8->7]>]) = 0 <0.000010>
+1 01.000100 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+2 01.000200 read(5</srv/x>, "x", 1) = 1 <0.000010>
+1 01.000500 write(3<UNIX-STREAM:[7->8]>, "x", 400000) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
+1 01.001000 poll([{fd=3<UNIX-STREAM:[7->8]>, events=POLLIN|POLLOUT}], 1, -1 <unfinished ...>
+2 01.100000 write(4<UNIX-STREAM:[8->7]>, "y", 1) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
+2 01.300000 read(4<UNIX-STREAM:[8->7]>, "x", 200000) = 200000 <0.000020>
+1 01.300100 <... poll resumed>) = 1 ([{fd=3, revents=POLLOUT}]) <0.299100>
+1 01.300200 write(3<UNIX-STREAM:[7->8]>, "x", 200000) = 200000 <0.000020>
+1 01.700000 exit_group(0) = ?
+"#, ends: &["1 poll: 2 drain inferred"] },
 ];

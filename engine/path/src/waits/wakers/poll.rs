@@ -6,8 +6,10 @@
 //! ```
 //!
 //! If the task reads none of them next, any of the polled descriptors may have ended the poll: the last event at one of
-//! them did. For an epoll these are all descriptors that its process watches.
+//! them did. For an epoll these are all descriptors that its process watches. If it writes next, it waited for room, which
+//! the reader of what it writes made.
 
+use crate::waits::backpressure;
 use crate::waits::edge::{Confidence, Edge};
 use crate::waits::wait_kinds;
 use crate::waits::waiting::Waiting;
@@ -73,6 +75,12 @@ pub(in crate::waits) fn waker(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edg
     // A wait for a child after a poll may be unrelated to the poll.
     if taken.is_some_and(|row| wakers.shapes.of(call.trace, row).named != Some(Wait::Child)) {
         return taken_from.or_else(|| unnamed_waker(wakers, call, taken?));
+    }
+    let room = call
+        .written_next(&wakers.shapes)
+        .and_then(|row| backpressure::reader(&wakers.streams, call, call.trace.events.target(row)));
+    if let Some(edge) = room.filter(|edge| call.is_near_end(edge.at_ns)) {
+        return Some(edge);
     }
     let last = last_event(wakers, call);
     last.filter(|edge| call.is_at_end(edge.at_ns))
