@@ -272,4 +272,18 @@ pub const CASES: &[Case] = &[
 1 01.300200 write(3<UNIX-STREAM:[7->8]>, "x", 200000) = 200000 <0.000020>
 1 01.700000 exit_group(0) = ?
 "#, ends: &["1 poll: 2 drain inferred"] },
+    Case { name: "a thread that adds a ready descriptor to an epoll ends the wait of another one", lines: r#"
+1 01.000000 epoll_create1(0) = 6<anon_inode:[eventpoll]> <0.000010>
+1 01.000100 epoll_ctl(6<anon_inode:[eventpoll]>, EPOLL_CTL_ADD, 8<pipe:[9]>, {events=EPOLLIN, data={u32=77, u64=77}}) = 0 <0.000010>
+1 01.000200 clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD}, 88) = 2 <0.000100>
+1 01.001000 epoll_wait(6<anon_inode:[eventpoll]>,  <unfinished ...>
+2 01.200000 epoll_ctl(6<anon_inode:[eventpoll]>, EPOLL_CTL_ADD, 9<pipe:[10]>, {events=EPOLLIN, data={u32=78, u64=78}}) = 0 <0.000010>
+2 01.300000 epoll_ctl(6<anon_inode:[eventpoll]>, EPOLL_CTL_ADD, 11<pipe:[7]>, {events=EPOLLOUT, data={u32=99, u64=99}}) = 0 <0.000010>
+1 01.300100 <... epoll_wait resumed>[{events=EPOLLOUT, data={u32=99, u64=99}}], 128, -1) = 1 <0.299100>
+1 01.301000 epoll_wait(6<anon_inode:[eventpoll]>,  <unfinished ...>
+2 01.600000 epoll_ctl(6<anon_inode:[eventpoll]>, EPOLL_CTL_ADD, 12<pipe:[8]>, {events=EPOLLOUT, data={u32=100, u64=100}} <unfinished ...>
+1 01.600100 <... epoll_wait resumed>[{events=EPOLLOUT, data={u32=100, u64=100}}], 128, -1) = 1 <0.299100>
+2 01.600200 <... epoll_ctl resumed>) = 0 <0.000200>
+1 01.700000 exit_group(0) = ?
+"#, ends: &["1 epoll_wait: 2 stream inferred", "1 epoll_wait: 2 stream inferred"] },
 ];

@@ -7,13 +7,16 @@
 //!
 //! If the task reads none of them next, any of the polled descriptors may have ended the poll: the last event at one of
 //! them did. For an epoll these are all descriptors that its process watches. If it writes next, it waited for room, which
-//! the reader of what it writes made.
+//! the reader of what it writes made. Where another thread adds a descriptor to an epoll that is ready at once, that thread
+//! ended the wait.
 
 use crate::waits::backpressure;
-use crate::waits::edge::{Confidence, Edge};
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::ordered::Ordered;
 use crate::waits::wait_kinds;
 use crate::waits::waiting::Waiting;
 use crate::waits::wakers::Wakers;
+use parsers::facts::{Fds, ReadyFd};
 use parsers::syscalls::{Action, Wait};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -31,16 +34,22 @@ const TARGETS: usize = 256;
 pub(in crate::waits) struct Polled {
     /// By process, the descriptors that its epolls watch.
     watched: FxHashMap<(u32, i32), Vec<Text>>,
+    /// By process, the calls that add descriptors to its epolls.
+    additions: FxHashMap<(u32, i32), Ordered>,
 }
 
 impl Polled {
     pub(in crate::waits) fn new(trace: &Trace) -> Polled {
         let mut polled = Polled::default();
         let events = &trace.events;
+        let process = |row: u32| {
+            let adds = events.action(row) == Action::RegistersPoll;
+            let task = trace.tasks.get(events.task(row)).filter(|_| adds)?;
+            Some((task.capture, task.pid))
+        };
         for (row, targets) in events.facts.all::<PolledTargets>() {
-            let adds = events.action(*row) == Action::RegistersPoll;
-            if let Some(task) = trace.tasks.get(events.task(*row)).filter(|_| adds) {
-                let watched = polled.watched.entry((task.capture, task.pid)).or_default();
+            if let Some(process) = process(*row) {
+                let watched = polled.watched.entry(process).or_default();
                 let new = targets
                     .iter()
                     .filter(|target| !watched.iter().rev().take(TARGETS).any(|old| old == *target));
@@ -48,7 +57,28 @@ impl Polled {
                 watched.extend(new);
             }
         }
+        for (row, _) in events.facts.all::<Fds>() {
+            if let Some(process) = process(*row) {
+                polled.additions.entry(process).or_default().push(*row);
+            }
+        }
+        let additions = polled.additions.values_mut();
+        additions.for_each(|rows| rows.order(trace));
         polled
+    }
+
+    /// The thread that added the descriptor which a wait at an epoll found ready, while it waited.
+    fn adder(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let events = &call.trace.events;
+        let ready = *events.facts.get::<ReadyFd>(call.span.row)?;
+        let task = call.trace.tasks.get(call.task)?;
+        let additions = self.additions.get(&(task.capture, task.pid))?;
+        let row = call.last_begun_inside(additions, |row| {
+            let fds = events.facts.get::<Fds>(row);
+            fds.is_some_and(|fds| **fds == [ready]) && events.outcome(row) == Outcome::Ok
+        })?;
+        let edge = call.edge(row, WakeKind::Stream, Confidence::Inferred);
+        call.is_near_end(edge.at_ns).then_some(edge)
     }
 
     fn targets<'all>(&'all self, call: &Waiting<'all>) -> &'all [Text] {
@@ -65,6 +95,9 @@ impl Polled {
 
 /// The waker of a poll.
 pub(in crate::waits) fn waker(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
+    if let Some(edge) = wakers.polled.adder(call) {
+        return Some(edge);
+    }
     let taken = call.taken_next(&wakers.shapes);
     let taken_from = taken.and_then(|row| {
         wakers.taken(&Waiting {

@@ -43,6 +43,10 @@ impl Assembler<'_> {
                 ..
             }) => self.creates(task, row, shares_files),
             Some(Extra::Passed(ref fds)) => self.passed(row, task, line, fds),
+            // Another thread may find it ready before this call returns.
+            Some(Extra::Registered { fd, data, edge }) => {
+                self.registers(task, line.fd, data, (fd, edge));
+            }
             Some(_) => {}
         }
         self.lived(task, stamp_ns, NO_NS);

@@ -129,10 +129,8 @@ impl Assembler<'_> {
             }
             Some(Extra::Passed(fds)) => self.passed(row, task, line, &fds),
             Some(Extra::Registered { fd, data, edge }) => {
-                let table = self.descriptors.table_number(task.since(self.first_task));
                 if line.outcome == Outcome::Ok {
-                    self.registrations
-                        .insert((table, line.fd, data), (fd, edge));
+                    self.registers(task, line.fd, data, (fd, edge));
                 }
                 self.polls(row, task, Box::new([fd]));
             }
@@ -294,6 +292,12 @@ impl Assembler<'_> {
             facts.add::<PolledTargets>(row, targets);
         }
         facts.add::<Fds>(row, fds);
+    }
+
+    /// From now on, this epoll returns `data` for a descriptor.
+    pub(super) fn registers(&mut self, task: TaskId, epoll: i32, data: u64, ready: (i32, bool)) {
+        let table = self.descriptors.table_number(task.since(self.first_task));
+        self.registrations.insert((table, epoll, data), ready);
     }
 
     /// A poll of several descriptors ended because this one was ready.
