@@ -247,6 +247,16 @@ def test_command_may_end_with_the_capture(record: Record, tmp_path: Path) -> Non
     assert _facts(tmp_path)["ended"] == "time limit"
 
 
+def test_what_the_command_started_ends_with_it(record: Record) -> None:
+    stubborn = "trap '' TERM; echo $$; sleep 20"
+    recording = record(
+        "--kill", "--for", "500ms", "--", "sh", "-c", f'sh -c "{stubborn.replace("$", chr(92) + "$")}" & wait'
+    )
+    out, _ = recording.communicate(timeout=_PATIENCE_S)
+    assert recording.returncode == 0
+    assert processes.status(int(out.split()[0])).get("State", "Z")[0] == "Z"
+
+
 def test_size_limit_holds_to_within_a_buffer(record: Record, tmp_path: Path) -> None:
     record("--max-size", "60K", "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=40000").communicate()
     assert _facts(tmp_path)["ended"] == "size limit"

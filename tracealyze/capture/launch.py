@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import select
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from tracealyze.capture import processes
 from tracealyze.capture.tracer import Tracer
 
 PIPE_BYTES = 1 << 20
@@ -64,14 +66,47 @@ def pass_signals_on(command: int | None) -> bool:
 
 
 def end(command: int, has_exited: Callable[[], bool]) -> None:
-    """End a command, as a user would: with SIGTERM, and if that does not help with SIGKILL."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if has_exited():
-            return
-        os.kill(command, number)
-        end_s = time.monotonic() + _ENDING_S
-        while not has_exited() and (number == signal.SIGKILL or time.monotonic() < end_s):
-            time.sleep(_PAUSE_S)
+    """End a command and what it has started: with SIGTERM, and if that does not help with SIGKILL."""
+    with Descendants(command) as others:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if not has_exited():
+                os.kill(command, number)
+            others.send(number)
+            end_s = time.monotonic() + _ENDING_S
+            while not has_exited() or others.run():
+                if number != signal.SIGKILL and time.monotonic() >= end_s:
+                    break
+                time.sleep(_PAUSE_S)
+
+
+class Descendants:
+    """The processes that a process has started, and those that they have. What became a daemon is none."""
+
+    def __init__(self, pid: int) -> None:
+        self._handles: list[int] = []
+        for each in processes.descendants([pid]):
+            with suppress(OSError):
+                self._handles.append(os.pidfd_open(each))
+
+    def __enter__(self) -> Descendants:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        for handle in self._handles:
+            os.close(handle)
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to those that run."""
+        for handle in self._handles:
+            with suppress(OSError):
+                signal.pidfd_send_signal(handle, number)
+
+    def run(self) -> bool:
+        """Whether any of them has not ended."""
+        ended = select.poll()
+        for handle in self._handles:
+            ended.register(handle, select.POLLIN)
+        return len(ended.poll(0)) < len(self._handles)
 
 
 def start_command(tracer: Tracer, flags: Sequence[str], command: Sequence[str], pipe: Pipe, mask: set[Any]) -> int:
