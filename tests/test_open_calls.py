@@ -84,3 +84,11 @@ def test_quick_calls_at_a_cut_are_not_called_a_hang(name: str, tmp_path: Path) -
         file.write_text(text, encoding="utf-8", errors="surrogateescape")
         found = [each for each in tracealyze.read(file).findings if each.name == "open-call"]
         assert [each for each in found if quick.intersection(each.lines)] == []
+
+
+def test_files_of_single_threads_without_timestamps_have_no_common_order(tmp_path: Path) -> None:
+    """Events of another file were believed to follow the open call of the first one."""
+    (tmp_path / "t.100").write_text("getpid() = 100\nread(3</run/fifo>, ")
+    (tmp_path / "t.101").write_text("getpid() = 101\n" * 50 + "+++ exited with 0 +++\n")
+    trace = tracealyze.read([tmp_path / "t.100", tmp_path / "t.101"])
+    assert [row["rows_after"] for row in trace.table("last_calls")] == [0]

@@ -117,6 +117,9 @@ Source: chosen."""
 MIN_ERROR_IMPACT_SHARE: Final = 0.2
 """Minimum share of the window that the impact of an error has.
 Source: chosen."""
+MIN_PATH_SHARE_OF_CALLS: Final = 0.6
+"""Minimum share of the time of some calls that lies on the critical path. Where it is less, both times are given.
+Source: chosen. Waits of one task after the other lie on the path, and so do most of those that overlap a little."""
 MIN_WARNING_IMPACT_NS: Final = 100 * _MS
 """Minimum impact of a warning. The share of the window must be reached too.
 Source: chosen. People notice delays of 0.1 s (Miller 1968; Nielsen, *Usability Engineering*, 1993)."""

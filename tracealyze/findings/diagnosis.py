@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tracealyze.base.heuristics import (
     MAX_TRACING_ERROR,
+    MIN_ERROR_IMPACT_NS,
     MIN_MEASURED_TICKS,
     MIN_MIXED_SHARE,
     MIN_OWN_SHARE,
@@ -214,6 +215,12 @@ def _largest(taken: Sequence[TakenShare]) -> TakenShare:
     return max(taken, key=lambda each: each.dur_ns)
 
 
+def _known_ns(trace: TraceTables, match: Match) -> int:
+    """A long time that its calls take at least, where nothing else in the capture has a duration."""
+    is_lower_bound = match.basis is Basis.ELAPSED and basis_of(trace, match.capture) is Basis.COUNTS
+    return match.cost_ns if is_lower_bound and match.cost_ns >= MIN_ERROR_IMPACT_NS else 0
+
+
 def _order(trace: TraceTables, finding: Finding, leads: bool) -> tuple[object, ...]:
     # Impacts exclude tracing overhead, so a warning stands, whatever tracing cost; so does much of a short window.
     impact_ns = finding.impact_ns[1] if finding.impact_ns else 0
@@ -225,7 +232,18 @@ def _order(trace: TraceTables, finding: Finding, leads: bool) -> tuple[object, .
     about_capture = is_about_capture(trace, finding)
     # Lines of several files have no order. Hints without a share come by their cost, in which order they are already.
     lines = () if finding.files or (finding.share is None and not is_certain) else finding.lines
-    return (about_capture, not is_certain, not leads, ranked, explained, -impact_ns, finding.code, lines)
+    # Seconds that passed say more than a number of calls whose times are unknown.
+    return (
+        about_capture,
+        -finding.known_ns,
+        not is_certain,
+        not leads,
+        ranked,
+        explained,
+        -impact_ns,
+        finding.code,
+        lines,
+    )
 
 
 def _finding(trace: TraceTables, claimed: _ClaimedMatch, caller: Caller | None) -> Finding:
@@ -259,6 +277,7 @@ def _finding(trace: TraceTables, claimed: _ClaimedMatch, caller: Caller | None) 
         module=caller.module if caller else None,
         extent=tuple((file or "", line) for file, line in match.extent),
         tracing_ns=_tracing_ns(trace, claimed),
+        known_ns=_known_ns(trace, match),
     )
 
 

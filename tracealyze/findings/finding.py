@@ -39,7 +39,7 @@ SEVERITIES = (
 )
 """Each severity with the minimum impact: nanoseconds, and share of the window. Both must be reached."""
 
-_NOT_SHOWN = ("also", "extent", "together_ns")
+_NOT_SHOWN = ("also", "extent", "together_ns", "known_ns")
 """Fields that the document has under another name, or not."""
 _OF_STACKS = ("function", "source", "module")
 _CHANGING = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d+")
@@ -103,6 +103,8 @@ class Finding:
     """First and last lines of its parts, with their files, as in `places`. They span all of it in time."""
     tracing_ns: int = 0
     """Estimated tracing overhead within its own time, from calls that return at once. It cannot be freed."""
+    known_ns: int = 0
+    """A long time that its calls took at least, where nothing else in the capture has one; 0 if it is short."""
     together_ns: tuple[int, int] | None = None
     """Bounds of what all warnings and errors of its capture save together, by a replay; None if it was not replayed."""
 

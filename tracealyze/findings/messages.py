@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tracealyze import _engine
 from tracealyze.base import units
-from tracealyze.base.heuristics import MAX_NAMED_FLAGS, MAX_ROUND_DELAY_NS, ROUND_TOLERANCE_SHARE
+from tracealyze.base.heuristics import (
+    MAX_NAMED_FLAGS,
+    MAX_ROUND_DELAY_NS,
+    MIN_PATH_SHARE_OF_CALLS,
+    ROUND_TOLERANCE_SHARE,
+)
 from tracealyze.base.program_names import process_of, short, subject
 from tracealyze.findings import bounds
 from tracealyze.findings.basis import Basis, in_total, worded
@@ -210,7 +215,21 @@ def _took(match: Match, capture: Capture | None, wall_ns: int) -> str:
     whole = "wall time" if match.basis is Basis.WALL else "time in its calls"
     up_to = "up to " if bounds.has_upper_bounds(capture) else ""
     share = units.share(min(match.cost_ns / wall_ns, 1.0), share_precision(match, capture, wall_ns))
-    return f": {up_to}{units.duration(match.cost_ns, match.tick_ns(capture))}, {share} of the {whole}"
+    cost = units.duration(match.cost_ns, match.tick_ns(capture))
+    if all_ns := _more_in_all(match, wall_ns):
+        cost = f"{units.duration(all_ns, match.tick_ns(capture))} in all, {up_to}{cost} of it on the critical path"
+        up_to = ""
+    return f": {up_to}{cost}, {share} of the {whole}"
+
+
+def _more_in_all(match: Match, wall_ns: int) -> int:
+    """The time of all syncs, where the critical path has less of it; 0 otherwise.
+
+    A device does one after the other. Waits of several processes for one lock or peer do not add up."""
+    total_ns: int = match.row.get("total_ns") or 0
+    is_sync = match.rule.table == "syncs" and match.basis is Basis.WALL
+    is_more = match.cost_ns < MIN_PATH_SHARE_OF_CALLS * total_ns <= MIN_PATH_SHARE_OF_CALLS * wall_ns
+    return total_ns if is_sync and is_more else 0
 
 
 def _whole_seconds(length_ns: int, tick_ns: int) -> int | None:

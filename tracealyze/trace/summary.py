@@ -206,8 +206,8 @@ class Summary:
 
     def _matters(self, sentence: Sentence) -> bool:
         """Whether a sentence is not about a wait that would need seconds to matter."""
-        name = self.findings[sentence.finding].name if sentence.finding is not None else ""
-        return name not in that_mean("pause")
+        finding = self.findings[sentence.finding] if sentence.finding is not None else None
+        return finding is None or finding.known_ns > 0 or finding.name not in that_mean("pause")
 
     def _is_serious(self, sentence: Sentence) -> bool:
         """Whether a sentence is about a finding that matters next to a failure."""

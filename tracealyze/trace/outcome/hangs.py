@@ -111,7 +111,9 @@ def prompt(process: EndedProcess) -> Message | None:
 def reads_terminal(row: Row) -> bool:
     """Whether a call is about standard input without a name, or about a terminal."""
     target: str = row["target"] or ""
-    return bool(row["standard_input"] or target.startswith(("stdin", "/dev/tty", "/dev/pts/", "/dev/console")))
+    return bool(
+        row["standard_input"] or target.startswith(("stdin", "terminal", "/dev/tty", "/dev/pts/", "/dev/console"))
+    )
 
 
 def _is_end_of_paste(row: Row) -> bool:

@@ -196,8 +196,20 @@ def _without_cause(trace: TraceTables, *, is_alone: bool) -> Sentence:
         what = outside if row["class"] == "user" else f"in {name_of(row)}{_or_after(trace)}"
         where = f"{shown(what)}, in {shown(process_of({'program': row['program']}))}"
         most = "Most" if share > _MAJORITY else "The largest part"
-        return Sentence(f"No cause stands out. {most} of the wall time, {units.share(share)}, is {where}.", share)
+        before = _before_gap(trace) if row["class"] == "user" and trace.captures[0].filtered else ""
+        return Sentence(
+            f"No cause stands out. {most} of the wall time, {units.share(share)}, is {where}{before}.", share
+        )
     return Sentence("No cause stands out.")
+
+
+def _before_gap(trace: TraceTables) -> str:
+    """The call of a socket before the longest time between traced calls: a wait for its peer may be there."""
+    gaps = trace.gaps_from(round(MIN_CAUSE_SHARE * trace.window.wall_ns))
+    longest = max(gaps, key=lambda row: row["dur_ns"] or 0, default=None)
+    if longest is None or not longest["before"] or ":" not in longest["before"]:
+        return ""
+    return f"; {units.duration(longest['dur_ns'], trace.tick_ns)} of it follow {shown(longest['before'])}"
 
 
 def _or_after(trace: TraceTables) -> str:

@@ -161,7 +161,8 @@ def _of_findings(findings: Sequence[Finding]) -> Outcome:
     for each in serious:
         if each.impact_ns is not None and each.basis is not Basis.COUNTS:
             return Outcome(Verdict.SLOW, "", lines=each.lines[:4])
-    if serious:
+    # A wait that is known to be long leads: many calls next to it are not what the run is about.
+    if serious and not (about_run and about_run[0].known_ns):
         return Outcome(Verdict.BUSY, "", lines=serious[0].lines[:4])
     return Outcome(Verdict.CANNOT_TELL, "")
 

@@ -97,6 +97,52 @@ const CASES: &[Case] = &[
 1 1700000010.006000 close(3) = 0 <0.000010>
 1 1700000010.007000 exit_group(1) = ?
 "#, rows: &["poll 5000000000 2 2 true 10.0.0.2:53 10000000000"] },
+    Case { name: "a request at an epoll that is given up is unanswered, and the ticks before and after it are no part of it",
+        table: "timeouts", columns: TIMEOUTS, capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.002000 epoll_create1(EPOLL_CLOEXEC) = 5<anon_inode:[eventpoll]> <0.000010>
+1 1700000000.003000 socket(AF_INET, SOCK_DGRAM, IPPROTO_IP) = 6<UDP:[70]> <0.000010>
+1 1700000000.004000 bind(6<UDP:[70]>, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000010>
+1 1700000000.005000 epoll_ctl(5<anon_inode:[eventpoll]>, EPOLL_CTL_ADD, 6<UDP:[127.0.0.1:53]>, {events=EPOLLIN, data={u32=6, u64=6}}) = 0 <0.000010>
+1 1700000000.006000 epoll_wait(5<anon_inode:[eventpoll]>, [], 64, 500) = 0 <0.500000>
+1 1700000000.507000 recvmsg(6<UDP:[127.0.0.1:53]>, {msg_name={sa_family=AF_INET, sin_port=htons(4711), sin_addr=inet_addr("127.0.0.1")}, msg_namelen=16, msg_iov=[{iov_base="q", iov_len=512}], msg_iovlen=1, msg_controllen=0, msg_flags=0}, 0) = 30 <0.000010>
+1 1700000000.508000 socket(AF_INET, SOCK_DGRAM, IPPROTO_IP) = 7<UDP:[71]> <0.000010>
+1 1700000000.509000 bind(7<UDP:[71]>, {sa_family=AF_INET, sin_port=htons(6752), sin_addr=inet_addr("0.0.0.0")}, 16) = 0 <0.000010>
+1 1700000000.510000 connect(7<UDP:[0.0.0.0:6752]>, {sa_family=AF_INET, sin_port=htons(5302), sin_addr=inet_addr("10.0.0.2")}, 16) = 0 <0.000010>
+1 1700000000.511000 epoll_ctl(5<anon_inode:[eventpoll]>, EPOLL_CTL_ADD, 7<UDP:[0.0.0.0:6752]>, {events=EPOLLIN, data={u32=7, u64=7}}) = 0 <0.000010>
+1 1700000000.512000 sendto(7<UDP:[0.0.0.0:6752]>, "q", 43, 0, NULL, 0) = 43 <0.000010>
+1 1700000000.513000 epoll_wait(5<anon_inode:[eventpoll]>, [], 64, 500) = 0 <0.500000>
+1 1700000001.014000 epoll_wait(5<anon_inode:[eventpoll]>, [], 64, 500) = 0 <0.500000>
+1 1700000001.515000 epoll_ctl(5<anon_inode:[eventpoll]>, EPOLL_CTL_DEL, 7<UDP:[0.0.0.0:6752]>, 0x55b1) = 0 <0.000010>
+1 1700000001.516000 close(7<UDP:[0.0.0.0:6752]>) = 0 <0.000010>
+1 1700000001.517000 epoll_wait(5<anon_inode:[eventpoll]>, [], 64, 500) = 0 <0.500000>
+1 1700000002.018000 exit_group(0) = ?
+"#, rows: &["epoll_wait 500000000 4 2 true - 1000000000", "epoll_wait 500000000 4 2 true 10.0.0.2:5302 1000000000"] },
+    Case { name: "an alarm is the limit of a receive after a datagram to an address",
+        table: "timeouts", columns: TIMEOUTS, capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.508000 socket(AF_INET, SOCK_DGRAM, IPPROTO_IP) = 3 <0.000010>
+1 1700000000.509000 bind(3, {sa_family=AF_INET, sin_port=htons(0), sin_addr=inet_addr("0.0.0.0")}, 16) = 0 <0.000010>
+1 1700000000.510000 sendto(3, "q", 18, 0, {sa_family=AF_INET, sin_port=htons(69), sin_addr=inet_addr("10.0.0.2")}, 16) = 18 <0.000010>
+1 1700000000.511000 alarm(1) = 0 <0.000010>
+1 1700000000.512000 recvfrom(3, 0x55, 516, 0, 0x7f, [28]) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.999000>
+1 1700000001.511000 --- SIGALRM {si_signo=SIGALRM, si_code=SI_KERNEL} ---
+1 1700000001.512000 rt_sigprocmask(SIG_SETMASK, [], NULL, 8) = 0 <0.000010>
+1 1700000001.518000 exit_group(0) = ?
+"#, rows: &["recvfrom 999000000 1 1 true 10.0.0.2:69 999000000"] },
+    Case { name: "a message to a collector that an epoll does not watch is no request",
+        table: "timeouts", columns: TIMEOUTS, capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.002000 epoll_create1(EPOLL_CLOEXEC) = 5<anon_inode:[eventpoll]> <0.000010>
+1 1700000000.003000 epoll_ctl(5<anon_inode:[eventpoll]>, EPOLL_CTL_ADD, 4<pipe:[9]>, {events=EPOLLIN, data={u32=4, u64=4}}) = 0 <0.000010>
+1 1700000000.508000 socket(AF_INET, SOCK_DGRAM, IPPROTO_IP) = 7<UDP:[71]> <0.000010>
+1 1700000000.510000 connect(7<UDP:[71]>, {sa_family=AF_INET, sin_port=htons(8125), sin_addr=inet_addr("10.0.0.2")}, 16) = 0 <0.000010>
+1 1700000000.512000 sendto(7<UDP:[0.0.0.0:6752]>, "a:1|c", 43, 0, NULL, 0) = 43 <0.000010>
+1 1700000000.513000 epoll_wait(5<anon_inode:[eventpoll]>, [], 64, 500) = 0 <0.500000>
+1 1700000001.014000 epoll_wait(5<anon_inode:[eventpoll]>, [], 64, 500) = 0 <0.500000>
+1 1700000001.516000 close(7<UDP:[0.0.0.0:6752]>) = 0 <0.000010>
+1 1700000002.018000 exit_group(0) = ?
+"#, rows: &["epoll_wait 500000000 2 2 true - 1000000000"] },
     Case { name: "an answer clears a connect that is printed with another name of the peer",
         table: "timeouts", columns: TIMEOUTS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
@@ -415,6 +461,40 @@ const CASES: &[Case] = &[
 1 1700000000.004000 openat(AT_FDCWD, "a.c", O_RDONLY) = 5 <0.000010>
 1 1700000001.000000 exit_group(0) = ?
 "#, rows: &["/bin/cc1 a.c"] },
+    Case { name: "threads that sleep with one lock do so by turns",
+        table: "sleeps", columns: &["tid", "calls", "turns"], capture: r#"
+100 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+100 1700000000.002000 clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|CLONE_SYSVSEM}, 88) = 101 <0.000100>
+100 1700000000.003000 clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|CLONE_SYSVSEM}, 88) = 102 <0.000100>
+100 1700000000.004000 futex(0x7f0990, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 102, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
+101 1700000000.005000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=300000000},  <unfinished ...>
+102 1700000000.005100 futex(0x10b18, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>
+101 1700000000.305100 <... clock_nanosleep resumed>NULL) = 0 <0.300100>
+101 1700000000.305200 futex(0x10b18, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000015>
+102 1700000000.305300 <... futex resumed>) = 0 <0.300200>
+101 1700000000.305400 exit(0) = ?
+101 1700000000.305500 +++ exited with 0 +++
+102 1700000000.305600 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=300000000}, NULL) = 0 <0.300100>
+102 1700000000.605800 futex(0x10b18, FUTEX_WAKE_PRIVATE, 1) = 0 <0.000015>
+102 1700000000.605900 exit(0) = ?
+102 1700000000.606000 +++ exited with 0 +++
+100 1700000000.606100 <... futex resumed>) = 0 <0.602100>
+100 1700000000.607000 exit_group(0) = ?
+"#, rows: &["101 1 -", "102 1 1"] },
+    Case { name: "a worker that gets its work from a thread that goes on to sleep does not wait for a lock",
+        table: "sleeps", columns: &["tid", "calls", "turns"], capture: r#"
+100 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+100 1700000000.002000 clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|CLONE_SYSVSEM}, 88) = 101 <0.000100>
+101 1700000000.003000 futex(0x10b18, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>
+100 1700000000.005000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=300000000}, NULL) = 0 <0.300100>
+100 1700000000.305200 futex(0x10b18, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000015>
+101 1700000000.305300 <... futex resumed>) = 0 <0.302200>
+100 1700000000.305400 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=300000000},  <unfinished ...>
+101 1700000000.305600 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=200000000}, NULL) = 0 <0.200100>
+101 1700000000.505800 futex(0x10b18, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>
+100 1700000000.605600 <... clock_nanosleep resumed>NULL) = 0 <0.300100>
+100 1700000000.607000 exit_group(0) = ?
+"#, rows: &["100 2 -", "101 1 -"] },
     Case { name: "a process that is killed after a signal and a sleep ignored the signal; a sleep for an exited process is wasted",
         table: "kills", columns: &["pid", "signal", "target", "victim", "survivors", "gone_ns", "slept_ns", "needless_ns", "then_killed", "exclusive_ns"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
@@ -480,7 +560,7 @@ const CASES: &[Case] = &[
 100 1700000011.530400 <... wait4 resumed>[{WIFSIGNALED(s) && WTERMSIG(s) == SIGKILL}], 0, NULL) = 200 <0.000200>
 100 1700000011.533000 exit_group(0) = ?
 100 1700000011.534000 +++ exited with 0 +++
-"#, rows: &["100 /srv/web.sh true 904200000"] },
+"#, rows: &["100 /srv/web.sh true 1491200000"] },
     Case { name: "checks whether a process has exited are a poll",
         table: "kills", columns: &["pid", "signal"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>

@@ -51,6 +51,7 @@ table! {
         tracing_measured: Flag "Whether tracing_ns was measured (record --untraced).",
         tracing_share: Share "tracing_ns as a share of the window.",
         filtered: Flag "Whether some families of calls are certainly missing.",
+        only_sockets: Flag "Whether some of them certainly are because sockets are made, and nothing waits for them or closes them.",
         families: List "Families of calls in the capture.",
         first_line: FirstLineNumber "Line of its first event.",
         last_line: LastLineNumber "Line of its last event.",
@@ -123,6 +124,7 @@ fn write(
         tracing_measured: measured_ns.is_some(),
         tracing_share: tracing_ns.map(|tracing_ns| tracing_ns as f64 / wall_ns as f64),
         filtered: trusted.is_some_and(|trust| trust.filtered),
+        only_sockets: trusted.is_some_and(|trust| trust.has_only_sockets),
         families: trusted.map_or_else(Vec::new, |trust| {
             trust.families.iter().map(|&name| name.to_owned()).collect()
         }),

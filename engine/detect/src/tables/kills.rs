@@ -351,8 +351,9 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// The calls that a process makes during the pauses, although it was asked to end, and those of the processes that it started
-/// (a shell script sleeps in another process). A pause that looks for its end is told as time of that process.
+/// The calls in which a process is during the pauses, although it was asked to end, and those of the processes that it started
+/// (a shell script sleeps in another process). A pause that looks for its end is told as time of that process. A call that
+/// began before the signal goes on after it, because the signal is ignored.
 fn calls_of_deaf(context: &TableContext<'_>, before: &Before, from: u32, to: u32) -> Vec<u32> {
     let Some(deaf) = before.deaf else {
         return Vec::new();
@@ -360,8 +361,25 @@ fn calls_of_deaf(context: &TableContext<'_>, before: &Before, from: u32, to: u32
     let tasks = context
         .tasks()
         .filter(|&task| is_started_by(context, task, deaf));
+    let asked_ns = context.trace.events.start_ns(from);
+    let goes_on = |row: u32| {
+        let end_ns = context.trace.events.end_ns(row);
+        row < from && end_ns.is_some_and(|end_ns| end_ns > asked_ns)
+    };
     let calls = tasks.flat_map(|task| context.calls_of(task));
-    calls.filter(|row| (from..=to).contains(row)).collect()
+    calls
+        .filter(|&row| (from..=to).contains(&row) || goes_on(row))
+        .collect()
+}
+
+/// The critical-path time of a call after a moment.
+fn exclusive_after_ns(context: &TableContext<'_>, row: u32, from_ns: i64) -> i64 {
+    let events = &context.trace.events;
+    let exclusive_ns = context.exclusive_ns(row);
+    match events.end_ns(row) {
+        Some(end_ns) if events.start_ns(row) < from_ns => exclusive_ns.min(end_ns - from_ns),
+        _ => exclusive_ns,
+    }
 }
 
 /// Whether a task is another one, or was started by it or by what it started.
@@ -409,6 +427,7 @@ fn write(
         .collect();
     rows.extend(reaped(context, task, last, &victims));
     rows.extend(calls_of_deaf(context, before, kill.row, last.row));
+    let asked_ns = events.start_ns(kill.row);
     let script = |task: Option<TaskId>| task.and_then(|task| context.script(task, kill.row));
     let needless_ns = gone_ns.map_or(0, |ns| end_ns.saturating_sub(ns.max(start_ns)));
     let row = TableRow {
@@ -446,7 +465,10 @@ fn write(
         deaf_script: script(before.deaf),
         pauses: pauses.len() as i64,
         checks: pauses.len() > 1 || pause.is_wait,
-        path: rows.iter().map(|&row| context.exclusive_ns(row)).sum(),
+        path: rows
+            .iter()
+            .map(|&row| exclusive_after_ns(context, row, asked_ns))
+            .sum(),
         lines: LinesOf {
             first_row: kill.row,
             last_row: last.row,

@@ -1,6 +1,7 @@
 //! The tables that rules query. Each is one file, which declares it (see [`kit::table_support::kit`]), and one name in
 //! the list below.
 
+mod by_turns;
 mod probe_series;
 
 use kit::table_support::builder::{BuiltTable, TableBuilder};

@@ -6,6 +6,7 @@
 //! ```
 //! A select or poll without descriptors and a read of a timer are sleeps, too.
 
+use crate::tables::by_turns::turns;
 use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::call_stats::CallStats;
 use kit::table_support::context::TableContext;
@@ -40,6 +41,7 @@ table! {
         ran_ns: Ns "Total duration.",
         max_ns: Ns (Max) "Longest duration.",
         waited_by: Text "Program of the parent that waited for the longest of them.",
+        turns: MaybeCount "Number of them that began when another thread, which had just paused, woke this one: whoever pauses holds a lock. Missing if there are none.",
         paces: Flag "Whether no process waits for it: it paces a process that never ends, or the process then waits for something outside anyway.",
         path: PathTime,
         lines: Lines,
@@ -451,6 +453,7 @@ fn write(
         },
         max_ns: sum.max_ns,
         waited_by: waiter(context, task, sum.longest_row).unwrap_or(Text::NONE),
+        turns: turns(context, task, &rows),
         paces,
         path: sum.exclusive_ns,
         lines: LinesOf {

@@ -10,10 +10,13 @@
 //! A process that is told to end has not given up what it waited for until then.
 
 mod ended_process;
+mod given_up;
 mod idle;
 mod known_limits;
 
+use crate::tables::by_turns::turns;
 use crate::tables::timeouts::ended_process::{awaited_target, ends_awaited_process, meanwhile};
+use crate::tables::timeouts::given_up::{is_closed_before, is_given_up_at};
 use crate::tables::timeouts::idle::Around;
 use crate::tables::timeouts::known_limits::known_limit;
 use kit::table_support::builder::{BuiltTable, TableBuilder};
@@ -63,6 +66,7 @@ table! {
         sent_bytes: MaybeBytes "Bytes of the last send to that peer.",
         meanwhile: Words "What the awaited process was doing when the wait expired: its program and its call, where the trace shows it.",
         answered: Flag "Whether the answer to that request came later, without another request: the task waited for it in steps.",
+        turns: MaybeCount "Number of the expired waits that began when another thread, which had just paused, woke this one: whoever pauses holds a lock. Missing if there are none.",
         known_limit: Words "What usually sets a timeout of this length: the reply timeout of D-Bus.",
         freeable_ns: Ns "The part of exclusive_ns that an earlier end of the wait could save: none for a process that paces itself by waits for a post.",
         path: PathTime { exclusive_ns "Critical-path time of the expired waits." },
@@ -84,6 +88,8 @@ struct GroupKey {
     alike_ns: i64,
     went_on: bool,
     answered: bool,
+    /// Whether the task had sent something that was not answered by then.
+    has_asked: bool,
     /// Whether the process had been told to end.
     delays_end: bool,
 }
@@ -226,10 +232,12 @@ impl OfTask {
                     let connect = connected.and_then(|peer| here.sent.remove(&peer));
                     here.answered.extend(connect.map(|sent| sent.row));
                     let asked = here.sent.remove(&target);
-                    match asked.or_else(|| here.answered_datagram(events, target)) {
+                    match asked.or_else(|| here.answered_datagram(context, row)) {
                         Some(sent) => here.answered.insert(sent.row),
                         None => {
-                            here.serves_datagrams |= has_no_peer(events, target);
+                            // One that the task made and bound to no address serves nobody: netlink, a client.
+                            let is_own = events.texts.bytes(target) == b"socket:[]";
+                            here.serves_datagrams |= has_no_peer(events, target) && !is_own;
                             here.served.insert(target)
                         }
                     };
@@ -339,6 +347,7 @@ impl OfTask {
             alike_ns: requested_ns.map_or(NO_NS, two_digits),
             went_on,
             answered: sent.is_some_and(|sent| self.answered.contains(&sent.row)),
+            has_asked: sent.is_some(),
             delays_end: around
                 .ends
                 .was_told_before(context, context.trace.events.task(row), row),
@@ -364,18 +373,38 @@ impl OfTask {
             .find_map(|target| self.sent.get(&connection(&events.texts, target)))
             .copied()
             .or_else(|| self.asked_before(events, row))
+            .or_else(|| self.asked_at_epoll(context, row))
+    }
+
+    /// The only request that an epoll waits for and that the task gives up later, without an answer.
+    ///
+    /// ```text
+    /// send to 7 | epoll_ctl ADD 7 | epoll_wait 500 ms, nothing | epoll_wait 500 ms, nothing | close 7
+    /// ```
+    fn asked_at_epoll(&self, context: &TableContext<'_>, row: u32) -> Option<Sent> {
+        if context.trace.events.action(row) != Action::PollsEpoll {
+            return None;
+        }
+        let mut given_up = self
+            .sent
+            .values()
+            .filter(|sent| is_given_up_at(context, sent.row, row));
+        let only = given_up.next()?;
+        given_up.next().is_none().then_some(*only)
     }
 
     /// The only open request, if it is a datagram to an address, and the call waits for one socket without a peer.
     ///
     /// ```text
     /// sendto(3, "q", …, 10.0.0.2:1812) | pselect6(4, [3], 1 s), nothing | sendto again
+    /// sendto(3, "q", …, 10.0.0.2:69) | alarm 1 s | recvfrom(3), broken off | sendto again
     /// ```
     fn asked_before(&self, events: &EventTable, row: u32) -> Option<Sent> {
+        let is_receive = matches!(events.action(row), Action::Receives | Action::ReceivesMany);
         let waits_for_one = events
             .facts
             .get::<Fds>(row)
-            .is_some_and(|fds| fds.len() == 1);
+            .map_or(is_receive, |fds| fds.len() == 1);
         let polled = events.polled(row);
         let fits = waits_for_one
             && !self.serves_datagrams
@@ -385,11 +414,14 @@ impl OfTask {
     }
 
     /// The open request that data answer which arrive at a socket without a peer.
-    fn answered_datagram(&mut self, events: &EventTable, target: Text) -> Option<Sent> {
+    fn answered_datagram(&mut self, context: &TableContext<'_>, row: u32) -> Option<Sent> {
+        let events = &context.trace.events;
+        let target = connection(&events.texts, events.target(row));
         let asked = self
             .asked_datagram(events)
             .filter(|_| has_no_peer(events, target))?;
-        self.sent.remove(&asked)
+        let sent = self.sent.remove(&asked)?;
+        (!is_closed_before(context, sent.row, row)).then_some(sent)
     }
 
     /// The address of the only open request that was sent as a datagram from a socket without a peer.
@@ -437,6 +469,8 @@ impl OfTask {
         let mut groups: Vec<Group> = std::mem::take(&mut self.groups).into_values().collect();
         groups.sort_unstable_by_key(|group| group.sum.first_row);
         let tick_ns = context.capture_of(task).map_or(1, Capture::dur_tick_ns);
+        let asks = groups.iter().filter(|group| group.key.has_asked);
+        let asks: FxHashSet<Kind> = asks.map(|group| group.key.kind).collect();
         for group in groups {
             let GroupKey {
                 kind: (syscall, op, _),
@@ -452,8 +486,12 @@ impl OfTask {
             // A task that repeats the wait is idle and has not given up, unless it sent a signal to end the awaited
             // process.
             let gives_up = |&row: &u32| ends_awaited_process(context, task, row);
-            let gave_up =
-                self.gave_up(around, task, &all, &group.key) || group.rows.iter().any(gives_up);
+            // Ticks without a request end in nothing because the waits for an answer do.
+            let has_last = group.key.has_asked
+                || !asks.contains(&group.key.kind)
+                || all.last.is_some_and(|(row, _)| group.rows.contains(&row));
+            let gave_up = has_last && self.gave_up(around, task, &all, &group.key)
+                || group.rows.iter().any(gives_up);
             // The limit is what is left until the next timer of a loop: waits with several limits are one rhythm.
             let is_rhythm = all.expired >= MIN_RHYTHM_WAITS && !delays_end;
             let known = group.requested_ns.and_then(|limit_ns| {
@@ -462,6 +500,10 @@ impl OfTask {
                     .and_then(|sent| port(context.trace.events.texts.bytes(sent.to)));
                 known_limit(limit_ns, action_of(syscall).wait(), port)
             });
+            let is_epoll = action_of(syscall) == Action::PollsEpoll;
+            // Neither name says more than that of the peer.
+            let first_target = context.trace.events.target(group.sum.first_row);
+            let is_bare = context.trace.events.texts.bytes(first_target) == b"socket:[]";
             let is_turn = awaited(action_of(syscall)) == Some("lock") && is_rhythm;
             let row = TableRow {
                 of: TaskAt {
@@ -470,7 +512,11 @@ impl OfTask {
                 },
                 syscall,
                 op,
-                target: awaited_target(context, victims, task, group.sum.first_row),
+                target: if (is_epoll || is_bare) && group.sent.is_some() {
+                    Text::NONE
+                } else {
+                    awaited_target(context, victims, task, group.sum.first_row)
+                },
                 awaited: awaited(action_of(syscall)).map(str::to_owned),
                 requested_ns: group.requested_ns.unwrap_or(NO_NS),
                 waits: all.waits,
@@ -487,6 +533,7 @@ impl OfTask {
                 sent_bytes: group.sent.map(|sent| sent.bytes),
                 meanwhile: meanwhile(context, victims, task, group.sum.first_row),
                 answered: group.key.answered,
+                turns: turns(context, task, &group.rows),
                 known_limit: known.map(str::to_owned),
                 freeable_ns: if is_turn { 0 } else { group.sum.exclusive_ns },
                 path: group.sum.exclusive_ns,

@@ -91,6 +91,12 @@ fn kind(action: Action, shape: &Shape, is_socket: impl Fn() -> bool) -> Option<S
         Action::Accepts => Some(SocketCall::Accepts),
         Action::Sends | Action::SendsMany => Some(SocketCall::Sends),
         Action::Writes if is_socket() => Some(SocketCall::Sends),
+        // One that a signal broke off waited: an alarm may be its time limit.
+        Action::Receives | Action::ReceivesMany | Action::Reads
+            if shape.outcome == Outcome::Interrupted =>
+        {
+            action.wait().map(SocketCall::Waits)
+        }
         Action::Receives | Action::ReceivesMany => received(),
         Action::Reads if is_socket() => received(),
         _ => action

@@ -19,7 +19,7 @@ use trace::store::events::EventTable;
 use trace::store::heuristics::{
     MAX_AFTER_CALL_RATIO, MAX_KIND_RATIO, MAX_QUICK_CALL_RATIO, MAX_SMALL_IO_BYTES,
     MAX_TRACER_DELAY_NS, MAX_TRACER_GAP_NS, MIN_CAPTURE_CALLS, MIN_COST_SHARE, MIN_MEAN_CALLS,
-    MIN_TRIVIAL_CALLS,
+    MIN_TRIVIAL_CALLS, MIN_UNCLOSED_SOCKETS,
 };
 use trace::store::histogram::Histogram;
 use trace::store::index::{ShapeId, TaskId, TiVec};
@@ -42,6 +42,7 @@ const FAMILIES: [&str; 12] = [
     "other",
 ];
 const DESCRIPTOR: usize = 1;
+const NETWORK: usize = 2;
 const MEMORY: usize = 4;
 /// Shapes that a core looks at in one go.
 const SHAPES_AT_ONCE: usize = 1 << 16;
@@ -61,6 +62,8 @@ pub struct Trust {
     pub overhead_share: Option<f64>,
     /// Some calls are certainly missing: programs end without the call that ends them, or run without memory and files.
     pub filtered: bool,
+    /// All calls are about sockets, although some were made: their reads, writes, waits and ends are missing.
+    pub has_only_sockets: bool,
     /// The kinds of calls that were seen.
     pub families: Vec<&'static str>,
     /// Children were created, and nothing of any of them is in the capture.
@@ -110,6 +113,7 @@ pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
             .filter(|_| wall_ns > 0)
             .map(|floor_ns| (floor_ns as f64 * seen.calls as f64 / wall_ns as f64).min(1.0)),
         filtered: is_filtered(trace, capture, &seen),
+        has_only_sockets: has_only_sockets(&seen),
         families: (0..FAMILIES.len())
             .filter(|&family| seen.has(family))
             .map(|family| FAMILIES[family])
@@ -143,6 +147,8 @@ struct ObservedCalls {
     exits: u64,
     /// Calls that every program makes when it starts.
     starts: u64,
+    /// Calls that made or accepted a socket.
+    sockets: u64,
 }
 
 impl ObservedCalls {
@@ -163,6 +169,7 @@ impl ObservedCalls {
         self.families |= other.families;
         self.exits += other.exits;
         self.starts += other.starts;
+        self.sockets += other.sockets;
         self
     }
 }
@@ -201,6 +208,7 @@ struct Role {
     moves_bytes: bool,
     is_exit: bool,
     is_start: bool,
+    makes_socket: bool,
 }
 
 impl Role {
@@ -228,6 +236,9 @@ fn role(events: &EventTable, shape: &Shape, light: &[Text]) -> Role {
         is_exit: call
             .is_some_and(|call| matches!(call.action, Action::EndsThread | Action::EndsProcess)),
         is_start: call.is_some_and(|call| call.is_at_start),
+        makes_socket: shape.outcome == Outcome::Ok
+            && call
+                .is_some_and(|call| matches!(call.action, Action::Accepts | Action::MakesSocket)),
     }
 }
 
@@ -311,6 +322,7 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
             seen.families |= 1 << role.family;
             seen.exits += u64::from(role.is_exit);
             seen.starts += u64::from(role.is_start);
+            seen.sockets += u64::from(role.makes_socket);
             let dur_ns = events.dur_ns(row);
             let is_timed = dur_ns != NO_NS && events.outcome(row) == Outcome::Ok;
             if is_timed {
@@ -450,7 +462,15 @@ fn is_filtered(trace: &Trace, capture: &Capture, seen: &ObservedCalls) -> bool {
         capture.format == "strace" && seen.calls >= MIN_CAPTURE_CALLS && seen.starts == 0;
     let lacks_exits = capture.facts.prints_exits && exited && seen.exits == 0;
     seen.calls > 0
-        && (!capture.facts.prints_waits || lacks_exits || ((lacks_basics || lacks_starts) && ran()))
+        && (!capture.facts.prints_waits
+            || lacks_exits
+            || has_only_sockets(seen)
+            || ((lacks_basics || lacks_starts) && ran()))
+}
+
+/// Whether a program makes sockets and does nothing but what only sockets can do: it neither waits for them nor closes them.
+fn has_only_sockets(seen: &ObservedCalls) -> bool {
+    seen.sockets >= MIN_UNCLOSED_SOCKETS && seen.families == 1 << NETWORK
 }
 
 fn has_children(trace: &Trace, capture: &Capture) -> bool {

@@ -9,7 +9,7 @@
 //! execve closes are not removed: nothing uses them before they are opened again.
 
 use crate::store::index::OwnTask;
-use crate::store::targets::{ACCEPTED, PROCESS, WATCHED, is_host_and_port};
+use crate::store::targets::{ACCEPTED, PROCESS, TERMINAL, WATCHED, is_host_and_port};
 use parsers::syscalls::{Action, action_of};
 use parsers::{Interner, Line, NO_ID, Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -42,6 +42,8 @@ enum Role {
     Closes,
     /// fcntl: copies with some sub-operations.
     Controls,
+    /// ioctl: a request that only terminals know shows that it is one.
+    ControlsDevice,
     /// Begins a program. The first one of a capture was begun by the tracer, with what that had been given.
     Begins,
 }
@@ -84,6 +86,7 @@ fn role(action: Action) -> Option<Role> {
         Action::Duplicates | Action::Replaces => Role::Copies,
         Action::Closes => Role::Closes,
         Action::ControlsFile => Role::Controls,
+        Action::ControlsDevice => Role::ControlsDevice,
         Action::Execs => Role::Begins,
         _ => return None,
     })
@@ -331,6 +334,9 @@ impl Descriptors {
             Role::Copies => self.set(task, line.ret, line.target),
             Role::Controls if is_dup(texts.bytes(line.op)) => self.set(task, line.ret, line.target),
             Role::Closes => self.close(task, line.fd),
+            Role::ControlsDevice if is_of_terminals(texts.bytes(line.op)) => {
+                self.is_terminal(task, line.fd, texts)
+            }
             Role::Pairs("pipe") if line.target.is_some() => {
                 pair.unwrap_or(&[])
                     .iter()
@@ -344,7 +350,17 @@ impl Descriptors {
                     .zip(names)
                     .for_each(|(fd, name)| self.set(task, fd, name));
             }
-            Role::Begins | Role::Controls | Role::Connects | Role::Binds => {}
+            Role::Begins | Role::Controls | Role::ControlsDevice | Role::Connects | Role::Binds => {
+            }
+        }
+    }
+
+    /// A request that only terminals know succeeded. A name that is known says more.
+    fn is_terminal(&mut self, task: OwnTask, fd: i32, texts: &mut Interner) {
+        let known = self.target(task, fd);
+        if fd != NO_ID && (!known.is_some() || texts.bytes(known) == GIVEN[0].as_bytes()) {
+            let name = texts.add(TERMINAL);
+            self.set(task, i64::from(fd), name);
         }
     }
 
@@ -396,6 +412,9 @@ impl Descriptors {
             Some(Role::Controls) if !is_half && !is_dup(texts.bytes(line.op)) => {
                 DescriptorEffect::None
             }
+            Some(Role::ControlsDevice) if !is_half && !is_of_terminals(texts.bytes(line.op)) => {
+                DescriptorEffect::None
+            }
             Some(_) => DescriptorEffect::Other,
         }
     }
@@ -443,6 +462,7 @@ fn port(address: &[u8]) -> Option<Vec<u8>> {
 fn is_address(target: &[u8]) -> bool {
     let is_path = || {
         memchr::memchr(b':', target).is_none()
+            && target != TERMINAL
             && !GIVEN.iter().any(|given| given.as_bytes() == target)
     };
     match target.first() {
@@ -455,6 +475,11 @@ fn is_address(target: &[u8]) -> bool {
 
 fn is_dup(command: &[u8]) -> bool {
     command.starts_with(b"F_DUP")
+}
+
+/// Whether only terminals know a request: their settings and their size.
+fn is_of_terminals(request: &[u8]) -> bool {
+    request.starts_with(b"TCGET") || request.starts_with(b"TCSET") || request == b"TIOCGWINSZ"
 }
 
 /// The descriptor that an open of this path copies, as shells do for the pipes of `<(…)`.
@@ -546,6 +571,30 @@ mod tests {
             ),
             (Text::NONE, Text::NONE)
         );
+    }
+
+    #[test]
+    fn a_request_that_only_terminals_know_names_standard_input() {
+        let (mut files, mut texts) = (Descriptors::default(), Interner::default());
+        let exec = call(&mut texts, "execve", NO_ID, "/bin/sh", 0);
+        files.completed(OwnTask::new(0), &exec, None, &mut texts);
+        let asks = |texts: &mut Interner, fd, op: &str, outcome| Line {
+            op: texts.add(op.as_bytes()),
+            outcome,
+            ..call(texts, "ioctl", fd, "", 0)
+        };
+        let of_files = asks(&mut texts, 0, "FIONREAD", Outcome::Ok);
+        let refused = asks(&mut texts, 0, "TCGETS", Outcome::Failed);
+        for other in [of_files, refused] {
+            files.completed(OwnTask::new(0), &other, None, &mut texts);
+            assert_eq!(texts.bytes(files.target(OwnTask::new(0), 0)), b"stdin");
+        }
+        for fd in [0, 1, 5] {
+            let works = asks(&mut texts, fd, "TCGETS", Outcome::Ok);
+            files.completed(OwnTask::new(0), &works, None, &mut texts);
+        }
+        let names = [0, 1, 5].map(|fd| texts.bytes(files.target(OwnTask::new(0), fd)));
+        assert_eq!(names, [&b"terminal"[..], b"stdout", b"terminal"]);
     }
 
     #[test]

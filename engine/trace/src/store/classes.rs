@@ -1,7 +1,7 @@
 //! The wait class of a call, by its name and its target.
 
 use crate::store::request_sources::brings_requests;
-use crate::store::targets::{ACCEPTED, WATCHED, is_host_and_port};
+use crate::store::targets::{ACCEPTED, TERMINAL, WATCHED, is_host_and_port};
 use parsers::Text;
 use parsers::syscalls::{self, Action, Class};
 
@@ -63,7 +63,8 @@ fn class_of_target(target: &[u8]) -> Option<Class> {
         b"/dev/ptmx",
         b"/dev/console",
         b"/dev/pty",
-    ]) {
+    ]) || target == TERMINAL
+    {
         Some(Class::Terminal)
     } else if target == b"stdin" {
         // The tracer's own standard input: no task in the capture writes to it.

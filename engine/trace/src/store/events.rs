@@ -13,7 +13,7 @@ use crate::store::scratch::Scratch;
 use crate::store::segment::{Endings, EventSegment, SegmentCalls};
 use crate::store::stacks::Stacks;
 use parsers::facts::{Fds, Sender, Timeout};
-use parsers::syscalls::{self, Action, action_of};
+use parsers::syscalls::{self, Action, Wait, action_of};
 use parsers::{DurKind, Interner, NO_ID, NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -439,6 +439,11 @@ impl EventTable {
             return sink;
         }
         let target = self.target(row);
+        if !target.is_some() && self.action(row).wait() == Some(Wait::Poll) {
+            return self
+                .only_polled(row)
+                .unwrap_or_else(|| self.ready_target(row));
+        }
         // An epoll has a name of its own.
         let has_ready = !self.facts.all::<ReadyTarget>().is_empty();
         if !has_ready || (target.is_some() && self.action(row) != Action::PollsEpoll) {
@@ -448,6 +453,18 @@ impl EventTable {
             .get::<ReadyTarget>(row)
             .copied()
             .unwrap_or(target)
+    }
+
+    /// What a poll waits for, if that is one descriptor.
+    fn only_polled(&self, row: u32) -> Option<Text> {
+        let is_one = self.facts.get::<Fds>(row).is_some_and(|fds| fds.len() == 1);
+        let only = self.polled(row).first().filter(|_| is_one);
+        only.copied()
+    }
+
+    fn ready_target(&self, row: u32) -> Text {
+        let ready = self.facts.get::<ReadyTarget>(row);
+        ready.copied().unwrap_or(Text::NONE)
     }
 
     /// The kind of a row.

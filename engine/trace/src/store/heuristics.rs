@@ -502,6 +502,9 @@ pub const MAX_KIND_RATIO: i64 = 30;
 /// Minimum number of calls of a capture that should contain the start of a program. Fewer are an excerpt.
 /// Source: chosen.
 pub const MIN_CAPTURE_CALLS: u64 = 100;
+/// Minimum number of sockets that a program makes and never closes, so that the closing calls are missing.
+/// Source: chosen. One may stay open; a program that makes more has done with some.
+pub const MIN_UNCLOSED_SOCKETS: u64 = 3;
 /// Maximum number of calls between a request and the wait for its answer, in a replay.
 /// Source: chosen. A client that sends a request in parts, or polls for the answer, makes fewer than ten.
 pub const MAX_CALLS_SINCE_REQUEST: usize = 64;

@@ -9,6 +9,9 @@ pub const ACCEPTED: &[u8] = b" (accepted)";
 /// Prefix of the process id of a pidfd.
 pub const PROCESS: &[u8] = b"pid:";
 
+/// A terminal whose name is not printed: a request that only terminals know succeeded on its descriptor.
+pub const TERMINAL: &[u8] = b"terminal";
+
 /// Before the path whose changes are reported at a descriptor of inotify.
 pub(crate) const WATCHED: &[u8] = b"inotify:";
 
@@ -144,7 +147,7 @@ pub enum TerminalSide {
 /// The relation of a target to terminals.
 pub fn side(target: &[u8]) -> TerminalSide {
     match target {
-        b"" => TerminalSide::Unknown,
+        b"" | TERMINAL => TerminalSide::Unknown,
         _ if target.ends_with(b"ptmx") || target.starts_with(b"/dev/ptmx<") => TerminalSide::Master,
         _ if [&b"/dev/pts/"[..], b"/dev/tty"]
             .iter()

@@ -38,7 +38,7 @@ table! {
         killed_by: Text "Signal that killed the process in this call.",
         signals: Flag "Whether it sends a signal.",
         gone: Flag "Whether the tracer printed that the process was gone from this call, and the rest of the system went on.",
-        rows_after: Count "Number of events of the capture after it.",
+        rows_after: Count "Number of events of the capture that are known to be after it.",
         seen_ns: Ns (Same) "From its start to the end of the capture, or to the death of the process; missing without timestamps.",
         lines: Lines {
             first_line "Line of the first one.",
@@ -161,9 +161,17 @@ fn same_before(context: &TableContext<'_>, task: TaskId, row: u32) -> i64 {
         .count() as i64
 }
 
-/// The last row of the capture of a task.
+/// The last row of the capture of a task. Files of single threads without timestamps have no common order, so there it is the
+/// last one of the task.
 fn last_row_of(context: &TableContext<'_>, task: TaskId) -> u32 {
-    context
-        .capture_of(task)
-        .map_or(0, |capture| capture.rows.end.saturating_sub(1))
+    let Some(capture) = context.capture_of(task) else {
+        return 0;
+    };
+    let has_order = capture.files.len() < 2 || capture.has_wall_clock();
+    let last = if has_order {
+        capture.rows.end.checked_sub(1)
+    } else {
+        context.trace.rows_of(task).last().copied()
+    };
+    last.unwrap_or(0)
 }
