@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from tracealyze.trace.outcome.processes import EndedProcess
 
 _MAX_NAMED = 2
+_MAX_LINES_TO_REPORT = 4
+"""Lines between the end of a child and the report of its parent: a wait, and a signal."""
 _NEAR_EVENTS = 16
 """Calls between a message and the end of a cut capture in which a program that gives up frees what it has."""
 
@@ -167,7 +169,7 @@ def _details(
     trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess], cause: Cause, other: Row | None
 ) -> Iterator[str]:
     culprit, message, failed = cause.culprit, cause.message, cause.failed
-    yield from _of_child(process, processes, culprit)
+    yield from _of_child(process, processes, cause)
     if message:
         yield Quoting(f"Last message: {message.quoted()}.")
     elif answer := rejection(culprit):
@@ -186,17 +188,31 @@ def _details(
         yield from _earlier(culprit, failed, message)
 
 
-def _of_child(process: EndedProcess, processes: Sequence[EndedProcess], culprit: EndedProcess) -> Iterator[str]:
+def _of_child(process: EndedProcess, processes: Sequence[EndedProcess], cause: Cause) -> Iterator[str]:
     """The child whose failure a process passes on."""
+    culprit, message = cause.culprit, cause.message
     if culprit is not process:
         yield shown(f"Its child {culprit.name(processes)} exited with status {culprit.exit_code}.")
     elif process.exit_code and process.failed_child:
         yield f"Its {process.failed_child} (line {process.ending['child_line']}); that child was not traced."
-    elif process.exit_code and (child := next(iter(failed_children(process, processes)[-1:]), None)):
+    elif child := _just_failed(process, processes, message):
         said = last_message(child) or last_progress(child)
         line = child.ending["last_line"]
         how = f"Its child {child.name(processes)} exited with status {child.exit_code} (line {line})"
         yield Quoting(f"{shown(how)}, after {said.quoted()}.") if said else shown(f"{how}.")
+
+
+def _just_failed(
+    process: EndedProcess, processes: Sequence[EndedProcess], message: Message | None
+) -> EndedProcess | None:
+    """The child whose failure a process reports at once, or ends with; None if there is none.
+
+    Programs ask others for what these may not know, and go on: such a child failed earlier."""
+    end = message.line if message else process.ending["last_line"]
+    for child in failed_children(process, processes)[-1:]:
+        if process.exit_code and 0 <= end - child.ending["last_line"] <= _MAX_LINES_TO_REPORT:
+            return child
+    return None
 
 
 def _without_answer(trace: TraceTables, process: EndedProcess, culprit: EndedProcess) -> Iterator[str]:
