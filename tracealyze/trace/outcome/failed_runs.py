@@ -162,7 +162,8 @@ def _own_timer(trace: TraceTables, process: EndedProcess) -> str:
     rows = [row for row in trace.table("signals") if row["signal"] == "SIGALRM" and row["pid"] == process.pid]
     if not process.exit_code or len(rows) != 1 or rows[0]["delivered"] != 1:
         return ""
-    return f"SIGALRM came before it (line {rows[0]['last_line']}): a timer that it had set itself ran out."
+    line = rows[0]["last_line"]
+    return f"SIGALRM came before it (line {line}), as from a timer of its own: a limit may have run out."
 
 
 def _details(
