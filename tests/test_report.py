@@ -234,6 +234,34 @@ def test_tracers_table_names_its_largest_call(tmp_path: Path) -> None:
     assert sentence.text == "In the tracer's own table, openat has 10 of 30 calls and 60% of the time."
 
 
+@pytest.mark.parametrize(("seconds", "is_told"), [("30.000000", True), ("0.010000", False)])
+def test_tracers_table_names_its_time_next_to_a_failing_call(seconds: str, is_told: bool, tmp_path: Path) -> None:
+    (tmp_path / "own.strace").write_text(
+        "% time     seconds  usecs/call     calls    errors syscall\n"
+        "------ ----------- ----------- --------- --------- ----------------\n"
+        f" 96.08   {seconds}       30053      1008         9 futex\n"
+        "  0.15    0.050000           9      5364      4860 connect\n"
+        "  0.14    0.049000           8      5585           close\n",
+        encoding="utf-8",
+    )
+    texts = [each.text for each in tracealyze.read(tmp_path / "own.strace").summary().diagnosis]
+    assert "connect fails 4,860 times" in texts[0]
+    told = "of the time in the table, in 1,008 calls: threads wait there for others."
+    assert any(told in text for text in texts) == is_told, texts
+
+
+@pytest.mark.parametrize(("processes", "is_share"), [(6, False), (1, True)])
+def test_hardly_more_lines_than_processes_give_no_share(processes: int, is_share: bool, tmp_path: Path) -> None:
+    calls = (
+        f" {at * 100}.050 ( 0.250 ms): worker/{700 + at % processes} read(fd: 5, buf: 0x7ffc, count: 8) = 8\n"
+        for at in range(8)
+    )
+    (tmp_path / "own.trace").write_text("".join(calls), encoding="utf-8")
+    text = tracealyze.read(tmp_path / "own.trace").summary().diagnosis[0].text
+    assert ("outside system calls" in text) == is_share, text
+    assert ("8 calls of 6 processes are too few" in text) != is_share, text
+
+
 def test_tracers_table_says_that_most_of_its_largest_call_fail(tmp_path: Path) -> None:
     rule = "------ ----------- ----------- --------- --------- ----------------\n"
     (tmp_path / "own.strace").write_text(

@@ -418,7 +418,9 @@ fn sent_to(messages: &[u8], line: &Line, parsed: &mut Parsed) -> Option<(i32, Te
     }
     let named = messages.strip_prefix(b"[").unwrap_or(messages);
     let named = named.strip_prefix(b"{msg_hdr=").unwrap_or(named);
-    let address = named.strip_prefix(b"{msg_name=")?;
+    // strace before 4.15 printed the length of the address, too: `{msg_name(16)={sa_family=…`.
+    let address = named.strip_prefix(b"{msg_name")?;
+    let address = &address[memchr::memchr(b'=', address)? + 1..];
     let address = &address[..=memchr::memchr(b'}', address)?];
     let Parsed { texts, scratch, .. } = parsed;
     socket_address(address, scratch).then(|| (line.fd, texts.add(scratch)))

@@ -81,6 +81,8 @@ macro_rules! list_facts {
                 FaultAddress(u64);
                 /// The call that a filter of system calls refused, which a SIGSYS reports.
                 RefusedCall(Text);
+                /// The promise of pledge(2) that a refused call would have needed.
+                RefusedPromise(Text);
             }
             $($more)*
         }

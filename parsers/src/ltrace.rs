@@ -32,6 +32,24 @@ use std::sync::LazyLock;
 /// Errors of the kernel are the values from this to -1.
 const LOWEST_ERROR: i64 = -4095;
 
+/// Functions that print a text for people.
+const PRINTING: [&[u8]; 14] = [
+    b"puts",
+    b"fputs",
+    b"perror",
+    b"printf",
+    b"fprintf",
+    b"vfprintf",
+    b"__printf_chk",
+    b"__fprintf_chk",
+    b"error",
+    b"err",
+    b"errx",
+    b"warn",
+    b"warnx",
+    b"syslog",
+];
+
 /// The format.
 pub struct Ltrace;
 
@@ -240,6 +258,7 @@ fn event(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
             Some((name, rest)) => called(name, rest, line, parsed),
             None => {
                 line.kind = LineKind::Notice;
+                line.name = parsed.texts.add(printing(body));
                 is_library_call(body)
             }
         },
@@ -257,6 +276,17 @@ fn is_library_call(body: &[u8]) -> bool {
     let ends = body.ends_with(b" ...>")
         || memchr::memmem::find(body.get(open..).unwrap_or(b""), b" = ").is_some();
     starts && ends
+}
+
+/// The name of a function that prints a text: `puts("cannot open") = 12`. Empty for other functions.
+fn printing(body: &[u8]) -> &[u8] {
+    let open = memchr::memchr(b'(', body).unwrap_or(0);
+    let name = body.get(..open).unwrap_or(b"");
+    let name = match memchr::memmem::rfind(name, b"->") {
+        Some(at) => name.get(at + 2..).unwrap_or(name),
+        None => name,
+    };
+    if PRINTING.contains(&name) { name } else { b"" }
 }
 
 /// `--- SIGCHLD (Child exited) ---`, `--- Called exec() ---`.

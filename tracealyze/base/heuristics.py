@@ -240,6 +240,14 @@ MAX_EQUAL_COUNTS_SHARE: Final = 0.01
 """Maximum difference of the numbers of calls in a tracer's table that a loop makes in turn.
 Source: tables of loops in public threads: kevent 12,875 and read 12,874; stat 54,108, lstat 54,041 and write 54,022."""
 
+MIN_SAMPLED_PROCESSES: Final = 4
+"""Number of processes from which a capture with hardly more calls is an excerpt of a whole system.
+Source: chosen. A shell and what it starts are fewer."""
+
+MAX_SAMPLED_CALLS: Final = 2
+"""Calls per process up to which a capture does not show what a process does between its calls.
+Source: chosen. With two calls, one time between calls is known."""
+
 MIN_LOOP_CALLS: Final = 1000
 """Number of calls from which equal numbers in a table are a loop and no accident.
 Source: chosen. It is the number of the rule `failing-total`."""

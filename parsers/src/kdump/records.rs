@@ -1,6 +1,7 @@
 //! Records other than calls and returns: paths, data, signals, switches.
 
 use super::head::KdumpRecord;
+use crate::facts::Fact;
 use crate::format::Parsed;
 use crate::line::{Ended, Extra, Line, LineKind, NO_ID};
 use crate::scan;
@@ -55,8 +56,9 @@ pub(super) fn other(record: &KdumpRecord<'_>, line: &mut Line, parsed: &mut Pars
             line.kind = LineKind::Process;
             line.name = parsed.texts.add(b"page-fault");
         }
-        // utrace records of libraries, changes of the system-call ABI, and calls refused by pledge or capabilities.
-        b"USER" | b"EMUL" | b"PLDG" | b"PINS" | b"CAP" | b"PCTOR" | b"PDTOR" => {}
+        b"PLDG" => pledge(text, line, parsed),
+        // utrace records of libraries, changes of the system-call ABI, and calls refused by capabilities.
+        b"USER" | b"EMUL" | b"PINS" | b"CAP" | b"PCTOR" | b"PDTOR" => {}
         _ => line.kind = LineKind::Continuation,
     }
 }
@@ -70,6 +72,17 @@ fn target(text: &[u8], parsed: &mut Parsed) -> crate::text::Text {
 fn quoted(text: &[u8]) -> &[u8] {
     let inner = text.strip_prefix(b"\"").unwrap_or(text);
     inner.strip_suffix(b"\"").unwrap_or(inner)
+}
+
+/// `ioctl, "tty", errno 1 Operation not permitted`: the open call needs a promise that the process has not made.
+fn pledge(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    let promise = memmem::find(text, b", \"").and_then(|at| text.get(at + 3..));
+    let promise = promise.and_then(|rest| rest.get(..memchr::memchr(b'"', rest)?));
+    if let Some(promise) = promise.filter(|promise| promise.len() <= MAX_TARGET_BYTES) {
+        line.kind = LineKind::Continuation;
+        let promise = parsed.texts.add(promise);
+        line.extra = parsed.keep(Fact::RefusedPromise(promise));
+    }
 }
 
 /// `struct sockaddr { AF_INET, 192.0.2.1:80 }`

@@ -133,6 +133,7 @@ fn shown_fact(fact: &Fact, parsed: &Parsed) -> String {
     match fact {
         Fact::Timeout(NO_NS) => "timeout(forever)".to_owned(),
         Fact::FaultCode(code) => format!("FaultCode({})", parsed.texts.string(*code)),
+        Fact::RefusedPromise(name) => format!("RefusedPromise({})", parsed.texts.string(*name)),
         other => format!("{other:?}"),
     }
 }

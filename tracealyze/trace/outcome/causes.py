@@ -39,7 +39,7 @@ def cause_of(
 ) -> Cause:
     """The cause of the failure of a process, in it or in a child whose failure it passes on."""
     own = _in(trace, process, said or last_message(process))
-    children = [_in(trace, each, last_message(each)) for each in _failed_children(process, processes)]
+    children = [_in(trace, each, last_message(each)) for each in failed_children(process, processes)]
     if said or not children:
         return own
     strongest = max(children, key=lambda cause: cause.weight)
@@ -68,7 +68,8 @@ def _in(trace: TraceTables, process: EndedProcess, message: Message | None) -> C
     return Cause(process, message, failed, weight)
 
 
-def _failed_children(process: EndedProcess, processes: Sequence[EndedProcess]) -> list[EndedProcess]:
+def failed_children(process: EndedProcess, processes: Sequence[EndedProcess]) -> list[EndedProcess]:
+    """The last children that failed before a process ended, the latest one last."""
     end = process.ending["last_line"]
     others = [each for each in processes if each is not process and not each.ending["root"]]
     failed = [each for each in others if each.exit_code and each.ending["last_line"] <= end]

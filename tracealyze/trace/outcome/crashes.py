@@ -52,8 +52,8 @@ def crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | No
         f"{name} was killed by {process.signal}{went_on}",
         tuple(_details(process, crashed)),
         tuple(line for line in (process.ending["signal_line"], process.ending["last_line"]) if line),
-        unseen="" if has_stack or limit else "the function that crashed",
-        next=limit or _command(process),
+        unseen="" if has_stack or limit or process.ending["refused_promise"] else "the function that crashed",
+        next=limit or _command(process, trace.captures[0].format),
         inert=f"killed by {process.signal}",
     )
 
@@ -72,7 +72,7 @@ def _went_on(command: EndedProcess) -> str:
     return "went on" if command.exit_code is None else f"exited with status {command.exit_code}"
 
 
-def caught(processes: Sequence[EndedProcess]) -> Outcome | None:
+def caught(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
     """A fault of a process's own code that did not kill it: its handler returns to it, or is at work at the end."""
     for process in processes:
         ending = process.ending
@@ -83,7 +83,7 @@ def caught(processes: Sequence[EndedProcess]) -> Outcome | None:
         if ending["last_call"] in _RETURNS:
             return _returned(process, processes)
         if ending["events_after"] <= _MAX_EVENTS_OF_HANDLER and not known.handles_faults(short(ending["program"])):
-            return _handled(process, processes)
+            return _handled(process, processes, trace.captures[0].format)
     return None
 
 
@@ -116,7 +116,7 @@ def _returned(process: EndedProcess, processes: Sequence[EndedProcess]) -> Outco
     )
 
 
-def _handled(process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome:
+def _handled(process: EndedProcess, processes: Sequence[EndedProcess], tracer: str) -> Outcome:
     fault, line = shown(process.ending["fault"]), process.ending["signal_line"]
     return Outcome(
         Verdict.CRASHED,
@@ -124,7 +124,7 @@ def _handled(process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcom
         tuple(_details(process, [process])),
         (line,),
         unseen="the function that crashed",
-        next=_command(process),
+        next=_command(process, tracer),
         inert=f"received {fault} (line {line})",
     )
 
@@ -156,8 +156,8 @@ def gone(processes: Sequence[EndedProcess]) -> Outcome | None:
 def _details(process: EndedProcess, crashed: Sequence[EndedProcess]) -> Iterator[str]:
     ending = process.ending
     known_signal = known.signals().get(process.signal)
-    if refused := _refused_call(process):
-        yield shown(f"Its call {refused} is not allowed: a filter of system calls (seccomp) refuses it.")
+    if refused := _refused(process):
+        yield refused
     elif text := _address(ending):
         yield text
         if line := ending["unmapped_line"]:
@@ -182,6 +182,17 @@ def _interrupted(process: EndedProcess) -> Row | None:
     """The call in which another process, or the kernel, killed it; None if it sent the signal itself."""
     by_itself = any(row["signals"] for row in process.last_calls)
     return None if by_itself or not process.signal else next(iter(process.last_calls), None)
+
+
+def _refused(process: EndedProcess) -> str:
+    """Which call the system refused to let it make, as a sentence; empty if it refused none."""
+    if refused := _refused_call(process):
+        return shown(f"Its call {refused} is not allowed: a filter of system calls (seccomp) refuses it.")
+    ending = process.ending
+    if not ending["refused_promise"]:
+        return ""
+    needs = f'it needs the promise "{ending["refused_promise"]}", which the process has not made'
+    return shown(f"pledge(2) refused its call of {ending['promise_call']} (line {ending['promise_line']}): {needs}.")
 
 
 def _refused_call(process: EndedProcess) -> str:
@@ -227,9 +238,21 @@ def _tells(target: str) -> bool:
     return ("/" in target or ":" in target) and not _LIBRARY.search(target)
 
 
-def _command(process: EndedProcess) -> str:
+_OF_CORES = {
+    "kdump": "gdb {program} {program}.core",
+    "truss-freebsd": "gdb {program} {program}.core",
+    "truss-solaris": "pstack core; mdb core",
+    "truss-aix": "dbx {program} core",
+    "dtruss": "ls ~/Library/Logs/DiagnosticReports",
+}
+"""What reads a crash where there is no systemd: core(5) of FreeBSD and OpenBSD, pstack(1) of illumos, dbx(1) of AIX."""
+
+
+def _command(process: EndedProcess, tracer: str) -> str:
+    program = short(process.ending["program"])
+    if of_core := _OF_CORES.get(tracer):
+        return of_core.format(program=quoted(program) if program and not program.startswith("-") else "PROGRAM")
     if command := process.command_line:
         return f"gdb -ex run -ex bt --args {command}"
-    program = short(process.ending["program"])
     options_end = "-- " if str(program).startswith("-") else ""
     return f"coredumpctl gdb {options_end}{quoted(program)}" if program else "coredumpctl gdb"

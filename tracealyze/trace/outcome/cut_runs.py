@@ -11,9 +11,10 @@ from tracealyze.base.program_names import process_of
 from tracealyze.base.sanitize import shown
 from tracealyze.model.capture_input.recapture import whole_command
 from tracealyze.trace.outcome import hangs, known
-from tracealyze.trace.outcome.failures import as_usual, sentence, states, step, unexplained
+from tracealyze.trace.outcome.failures import as_usual, only_failure, sentence, states, step, unexplained
 from tracealyze.trace.outcome.messages import around, last_message
 from tracealyze.trace.outcome.outcome import Describing, Outcome, Quoting, Verdict
+from tracealyze.trace.outcome.questions import unanswered
 
 if TYPE_CHECKING:
     from tracealyze.model.table import Row
@@ -26,6 +27,8 @@ _MIN_RESTING = 3
 _MIN_ONLY_ENDS = 2
 _MAX_USUAL = 2
 _MAX_STEPS = 3
+_NEAR_CALLS = 40
+"""Calls between what failed and the end of a capture that may still be about it."""
 _MIN_DOUBLED = 4
 """Lengths of sleeps, each twice the one before, that are no chance."""
 LIBRARY = re.compile(r"\.so(\.[\d.]+)?$")
@@ -34,14 +37,21 @@ LIBRARY = re.compile(r"\.so(\.[\d.]+)?$")
 def cut(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome:
     """That the capture ends before the process does, with what it says, waits for and did last."""
     words = _last_words(process) or _said_around(process)
-    first = _stuck_writer(processes) or _only_ends(trace) or _backs_off(trace)
+    asked = [told for each in processes for told in unanswered(each)]
+    gone = _looks_for(processes)
+    first = _stuck_writer(processes) or _only_ends(trace) or _backs_off(trace) or asked or gone
     # What one of several processes failed to do is not what the capture is about.
     failed = unexplained(process) if len(processes) == 1 else None
     remark = first[0] if first else Quoting(" ".join(words)) if words or failed is None else _last_failure(process)[0]
     return Outcome(
         Verdict.CANNOT_TELL,
         f"the capture ends before {process.name(processes)} does",
-        (*first, *(words or _last_failure(process)), *resting_threads(process), *_last_steps(process)),
+        (
+            *first,
+            *(words or ([] if gone else _last_failure(process))),
+            *resting_threads(process),
+            *_last_steps(process),
+        ),
         unseen="how it goes on",
         remark=remark,
         next=whole_command(trace.captures[0].format, attaches=True),
@@ -145,8 +155,9 @@ def _last_words(process: EndedProcess) -> list[str]:
 
 def _said_around(process: EndedProcess) -> list[str]:
     """What the text around the capture says of a failure: how a shell reports the end, or the last error."""
-    row = unexplained(process)
+    last = unexplained(process)
     for message in reversed(list(around(process))):
+        row = last or only_failure(process, message)
         if message.is_certain or (row and states(message, row)):
             said = Quoting(f"The text around the capture says: {message.quoted()}.")
             return [said, *([f"Last failure: {sentence(row)}"] if row else [])]
@@ -191,6 +202,16 @@ def _backs_off(trace: TraceTables) -> list[str]:
             lengths = f"{units.duration(steps[0])}, {units.duration(steps[1])} … {units.duration(steps[-1])}"
             text = f"{process} looks for something again and again, and sleeps longer each time: {lengths} ({syscall})"
             return [shown(f"{text}. Another thread or process has to bring it about.")]
+    return []
+
+
+def _looks_for(processes: Sequence[EndedProcess]) -> list[str]:
+    """That the process which a signal was meant for does not exist: the sender does not know yet, or does not mind."""
+    for process in processes:
+        near = [row for row in process.last_failures if row["calls_after"] <= _NEAR_CALLS and not row["recovered"]]
+        for row in reversed(near):
+            if row["errno"] == "ESRCH" and known.signals_process(row["syscall"]):
+                return [sentence(row, "there is no such process, or it has ended")]
     return []
 
 

@@ -10,7 +10,7 @@ from tracealyze.base.program_names import short
 from tracealyze.base.sanitize import shown
 from tracealyze.model.capture_input.recapture import whole_command
 from tracealyze.trace.outcome import known
-from tracealyze.trace.outcome.causes import Cause, cause_of, elsewhere
+from tracealyze.trace.outcome.causes import Cause, cause_of, elsewhere, failed_children
 from tracealyze.trace.outcome.failures import (
     called,
     command,
@@ -29,8 +29,10 @@ from tracealyze.trace.outcome.messages import (
     last_message,
     last_progress,
     rejection,
+    reported,
 )
 from tracealyze.trace.outcome.outcome import Outcome, Quoting, Verdict
+from tracealyze.trace.outcome.questions import unanswered
 
 if TYPE_CHECKING:
     from tracealyze.model.table import Row
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from tracealyze.trace.outcome.processes import EndedProcess
 
 _MAX_NAMED = 2
+_MAX_LINES_TO_REPORT = 4
+"""Lines between the end of a child and the report of its parent: a wait, and a signal."""
 _NEAR_EVENTS = 16
 """Calls between a message and the end of a cut capture in which a program that gives up frees what it has."""
 
@@ -102,6 +106,12 @@ def _of(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProc
     return None
 
 
+def said_around_table(trace: TraceTables) -> str:
+    """What the text around a tracer's table says of a failure, in words that programs use for nothing else."""
+    found = [message for message in reported(trace.table("foreign_lines")) if message.is_certain]
+    return Quoting(f"The text around the table says: {found[-1].quoted()}.") if found else ""
+
+
 def ends_on_request(process: EndedProcess) -> bool:
     """Whether a process exits because it was asked to, and reports nothing: programs in Go then exit with status 2."""
     told_line = process.ending["told_line"]
@@ -133,7 +143,7 @@ def _outcome(
     return Outcome(
         Verdict.FAILED,
         f"{process.name(processes)} {shown(how)}",
-        (*_killed_in(trace, process, processes), *_details(process, processes, cause, elsewhere(trace, cause))),
+        (*_killed_in(trace, process, processes), *_details(trace, process, processes, cause, elsewhere(trace, cause))),
         tuple(line for line in lines if line),
         unseen=_unseen(trace, message),
         next=_next(trace, culprit, message, failed),
@@ -147,20 +157,28 @@ def _inert(process: EndedProcess, failed: Row | None) -> str:
     return f"{how}; {failed['errno']} (line {failed['last_line']})" if failed and is_known else how
 
 
+def _own_timer(trace: TraceTables, process: EndedProcess) -> str:
+    """That SIGALRM came once before a process gave up: the limit that it had set itself may have run out."""
+    rows = [row for row in trace.table("signals") if row["signal"] == "SIGALRM" and row["pid"] == process.pid]
+    if not process.exit_code or len(rows) != 1 or rows[0]["delivered"] != 1:
+        return ""
+    line = rows[0]["last_line"]
+    return f"SIGALRM came before it (line {line}), as from a timer of its own: a limit may have run out."
+
+
 def _details(
-    process: EndedProcess, processes: Sequence[EndedProcess], cause: Cause, other: Row | None
+    trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess], cause: Cause, other: Row | None
 ) -> Iterator[str]:
     culprit, message, failed = cause.culprit, cause.message, cause.failed
-    if culprit is not process:
-        yield shown(f"Its child {culprit.name(processes)} exited with status {culprit.exit_code}.")
-    elif process.exit_code and process.failed_child:
-        yield f"Its {process.failed_child} (line {process.ending['child_line']}); that child was not traced."
+    yield from _of_child(process, processes, cause)
     if message:
         yield Quoting(f"Last message: {message.quoted()}.")
     elif answer := rejection(culprit):
         yield Quoting(f"Last answer: {answer.quoted()}.")
     elif output := last_progress(culprit):
         yield Quoting(f"Last output: {output.quoted()}.")
+    if failed is None:
+        yield from _without_answer(trace, process, culprit)
     if failed:
         yield sentence(failed)
     elif other:
@@ -169,6 +187,40 @@ def _details(
         yield from _waits(process, failed["last_line"] if failed else 0)
     if failed or not other:
         yield from _earlier(culprit, failed, message)
+
+
+def _of_child(process: EndedProcess, processes: Sequence[EndedProcess], cause: Cause) -> Iterator[str]:
+    """The child whose failure a process passes on."""
+    culprit, message = cause.culprit, cause.message
+    if culprit is not process:
+        yield shown(f"Its child {culprit.name(processes)} exited with status {culprit.exit_code}.")
+    elif process.exit_code and process.failed_child:
+        yield f"Its {process.failed_child} (line {process.ending['child_line']}); that child was not traced."
+    elif child := _just_failed(process, processes, message):
+        said = last_message(child) or last_progress(child)
+        line = child.ending["last_line"]
+        how = f"Its child {child.name(processes)} exited with status {child.exit_code} (line {line})"
+        yield Quoting(f"{shown(how)}, after {said.quoted()}.") if said else shown(f"{how}.")
+
+
+def _just_failed(
+    process: EndedProcess, processes: Sequence[EndedProcess], message: Message | None
+) -> EndedProcess | None:
+    """The child whose failure a process reports at once, or ends with; None if there is none.
+
+    Programs ask others for what these may not know, and go on: such a child failed earlier."""
+    end = message.line if message else process.ending["last_line"]
+    for child in failed_children(process, processes)[-1:]:
+        if process.exit_code and 0 <= end - child.ending["last_line"] <= _MAX_LINES_TO_REPORT:
+            return child
+    return None
+
+
+def _without_answer(trace: TraceTables, process: EndedProcess, culprit: EndedProcess) -> Iterator[str]:
+    """What a process waited for in vain: the answer of a name server, the end of its own limit."""
+    yield from unanswered(culprit)
+    if timer := _own_timer(trace, process):
+        yield timer
 
 
 def _killed_in(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Iterator[str]:

@@ -183,9 +183,9 @@ def _request(row: Row) -> str:
     return " ".join(part for part in (row["syscall"], row["op"]) if part)
 
 
-def sentence(row: Row) -> str:
+def sentence(row: Row, meaning: str = "") -> str:
     """`bind on :5000 failed with EADDRINUSE (line 9095): Address already in use.`"""
-    meaning = known.meaning(row["errno"], row["syscall"])
+    meaning = meaning or known.meaning(row["errno"], row["syscall"])
     reason = f": {meaning}" if meaning else ""
     return shown(f"{_failed(row)}{reason}.")
 

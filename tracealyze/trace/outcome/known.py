@@ -67,6 +67,8 @@ class MessageWords:
     failure: re.Pattern[str]
     certain: re.Pattern[str]
     harmless: re.Pattern[str]
+    remark: re.Pattern[str]
+    lasted: re.Pattern[str]
     exception: re.Pattern[str]
     rejected: re.Pattern[str]
     set_uid: re.Pattern[str]
@@ -113,6 +115,11 @@ def is_lock(syscall: str) -> bool:
 def looks_up(syscall: str) -> bool:
     """Whether a call looks a file up by its name, and does nothing else."""
     return re.fullmatch(known_table("calls")["lookups"], syscall) is not None
+
+
+def signals_process(syscall: str) -> bool:
+    """Whether a call looks for a process by its id, to send it a signal."""
+    return re.fullmatch(known_table("calls")["signals"], syscall) is not None
 
 
 def has_limit(syscall: str) -> bool:

@@ -130,6 +130,23 @@ def _waiting_functions() -> re.Pattern[str]:
 
 
 @cache
+def _suspended() -> re.Pattern[str]:
+    """Messages of a machine that sleeps or wakes up."""
+    words: str = known_table("log_messages")["suspended"]
+    return re.compile(words)
+
+
+def suspension(trace: TraceTables) -> str:
+    """That the machine was suspended while the log was written, as a sentence; empty if no message says so."""
+    found = [row for row in _messages(trace) if _suspended().search(row["message"])]
+    if not found:
+        return ""
+    times = "lines" if len(found) > 1 else "line"
+    places = f"{found[0]['first_line']} to {found[-1]['last_line']}" if len(found) > 1 else f"{found[0]['first_line']}"
+    return f"The machine was suspended ({times} {places}): silences may be times in which nobody used it."
+
+
+@cache
 def _going_on() -> re.Pattern[str]:
     """Words of messages after an error that say that the work goes on, or has succeeded."""
     words: str = known_table("log_messages")["goes_on"]

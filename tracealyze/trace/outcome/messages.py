@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -77,7 +77,7 @@ def last_progress(process: EndedProcess) -> Message | None:
 
 def around(process: EndedProcess) -> Iterator[Message]:
     """Lines before and behind those of the tracer, if they are about a failure: output of the program, or prose."""
-    yield from _foreign(process.lines_around)
+    yield from reported(process.lines_around)
 
 
 def rejection(process: EndedProcess) -> Message | None:
@@ -99,14 +99,15 @@ def _printed(process: EndedProcess) -> Iterator[Message]:
 
 def _between(process: EndedProcess) -> Iterator[Message]:
     """Lines on the terminal between those of the tracer, if they are about a failure. Others may be prose."""
-    yield from _foreign(process.foreign_lines)
+    yield from reported(process.foreign_lines)
 
 
-def _foreign(rows: Sequence[Row]) -> Iterator[Message]:
+def reported(rows: Iterable[Row]) -> Iterator[Message]:
+    """Of lines that are not of the tracer, those that report a failure, without remarks of whoever copied them."""
     words = known.message_words()
     for row in rows:
         text = row["text"].strip()
-        if _is_failure(text):
+        if _is_failure(text) and not words.remark.match(text):
             is_certain, is_exception = (bool(each.search(text)) for each in (words.certain, words.exception))
             yield Message(text, row["line"], is_failure=True, is_certain=is_certain, is_exception=is_exception)
 

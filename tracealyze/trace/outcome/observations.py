@@ -38,7 +38,7 @@ class Observation:
     """A fact about a capture."""
 
     kind: str
-    """ends, repeats, error, limit, signals or normal."""
+    """ends, stated, repeats, error, limit, signals or normal."""
     text: str
     """One sentence."""
     calls: int = 0
@@ -56,7 +56,7 @@ class Observation:
 
 def observations(trace: TraceTables, outcome: Outcome, findings: Sequence[Finding]) -> list[Observation]:
     """What a capture shows, the strongest first. What findings state is not repeated."""
-    found = [*_ends(outcome), *_errors(trace), *_limits(trace), *_naps(trace), *_signals(trace)]
+    found = [*_ends(outcome), *_stated(trace), *_errors(trace), *_limits(trace), *_naps(trace), *_signals(trace)]
     found += [*_lookups(trace), *_repeats(trace), *_most_frequent(trace)]
     if len(found) == 1 and not findings and not trace.window.wall_ns:
         found += _all_calls(trace)
@@ -66,6 +66,19 @@ def observations(trace: TraceTables, outcome: Outcome, findings: Sequence[Findin
 def _ends(outcome: Outcome) -> Iterator[Observation]:
     if outcome.text:
         yield Observation("ends", outcome.sentence, lines=outcome.lines)
+
+
+def _stated(trace: TraceTables) -> Iterator[Observation]:
+    """How long the command took, as the shell or time(1) prints it next to lines without a clock."""
+    if trace.window.wall_ns:
+        return
+    for row in trace.table("foreign_lines"):
+        if found := known.message_words().lasted.match(row["text"].strip()):
+            named = {name.partition("_")[2]: float(text) for name, text in found.groupdict().items() if text}
+            took_ns = round((60 * named.get("minutes", 0) + named["seconds"]) * 1_000_000_000)
+            took = units.duration(took_ns)
+            text = f"The command took {took} in all, as the text around the lines states (line {row['line']})."
+            yield Observation("stated", text, lines=(row["line"],))
 
 
 def _errors(trace: TraceTables) -> Iterator[Observation]:

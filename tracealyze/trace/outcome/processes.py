@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MAX_COMMAND = 72
 _PLAIN = re.compile(r"[\w./@%+=:,-]+( [\w./@%+=:,-]+)*", re.ASCII)
-_TABLES = ("last_calls", "last_cycles", "last_failures", "last_targets", "last_texts")
+_TABLES = ("last_calls", "last_cycles", "last_failures", "last_questions", "last_targets", "last_texts")
 
 
 @dataclass
@@ -28,6 +28,7 @@ class EndedProcess:
     last_calls: list[Row] = field(default_factory=list)
     last_cycles: list[Row] = field(default_factory=list)
     last_failures: list[Row] = field(default_factory=list)
+    last_questions: list[Row] = field(default_factory=list)
     last_targets: list[Row] = field(default_factory=list)
     last_texts: list[Row] = field(default_factory=list)
     foreign_lines: list[Row] = field(default_factory=list)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracealyze.base import units
 from tracealyze.base.heuristics import (
     MAX_EQUAL_COUNTS_SHARE,
+    MAX_SAMPLED_CALLS,
     MIN_CAUSE_SHARE,
     MIN_HIDDEN_SHARE,
     MIN_LINK_SHARE,
@@ -17,6 +18,7 @@ from tracealyze.base.heuristics import (
     MIN_NAMED_CALLS_SHARE,
     MIN_ONLY_CALLS,
     MIN_OWN_CPU_NS,
+    MIN_SAMPLED_PROCESSES,
     MIN_SERIES_MESSAGES,
     MIN_SERIES_SHARE,
     MIN_TRACING_SHARE,
@@ -75,6 +77,8 @@ def sentences(trace: TraceTables, findings: Sequence[Finding]) -> list[Sentence]
         if is_first:
             said.extend(_blocked(trace, group.first, said[-1]))
     said.extend(_of_group(trace, group, findings) for group in groups if causes and group not in [*doubts, *causes])
+    if causes and trace.is_mostly_table:
+        said.append(_largest_of_table(trace, {group.first.syscall for group in causes}))
     return [each for each in said if each.text][:_MAX_SENTENCES]
 
 
@@ -187,6 +191,8 @@ def _without_cause(trace: TraceTables, *, is_alone: bool) -> Sentence:
     """Where most of the time went, or most of the calls, without a finding about it."""
     if not trace.window.wall_ns:
         return _of_counts(trace, is_alone=is_alone)
+    if too_few := _of_too_few(trace):
+        return too_few
     for row in trace.partition_by(["program", "class", "syscall", "op"], limit=1):
         if row["class"] == "gap":
             # What the log states or waits for says more than its longest part.
@@ -210,6 +216,17 @@ def _before_gap(trace: TraceTables) -> str:
     if longest is None or not longest["before"] or ":" not in longest["before"]:
         return ""
     return f"; {units.duration(longest['dur_ns'], trace.tick_ns)} of it follow {shown(longest['before'])}"
+
+
+def _of_too_few(trace: TraceTables) -> Sentence | None:
+    """That an excerpt of a whole system, or a sample of its calls, has hardly more lines than processes.
+
+    What a process did between two calls is only known if it has two in a row."""
+    processes, calls = len(trace.processes), trace.totals["calls"]
+    if processes < MIN_SAMPLED_PROCESSES or calls > MAX_SAMPLED_CALLS * processes:
+        return None
+    many = f"{units.counted(calls, 'call')} of {units.counted(processes, 'process', 'processes')}"
+    return Sentence(f"No cause stands out: {many} are too few to say where the time went.")
 
 
 def _or_after(trace: TraceTables) -> str:
@@ -349,6 +366,27 @@ def _of_tracers_table(trace: TraceTables) -> Sentence:
             "the system, and what they waited is not in it."
         )
     return Sentence(f"In the tracer's own table, {shown(largest['syscall'])} has {number}{share}.")
+
+
+def _largest_of_table(trace: TraceTables, named: Collection[str | None]) -> Sentence:
+    """The call with most of the time in the tracer's table, if no finding names it; empty if it has less than half."""
+    only = trace.selection.capture
+    rows = [row for row in trace.summary_rows if only in (None, row["capture"])]
+    total_ns = sum(row["total_ns"] or 0 for row in rows)
+    largest = max(rows, key=lambda row: row["total_ns"] or 0, default=None)
+    if largest is None or largest["syscall"] in named or (largest["total_ns"] or 0) <= _MAJORITY * total_ns:
+        return Sentence("")
+    waits = known.is_wait(largest["syscall"]) or known.is_lock(largest["syscall"])
+    share = units.share((largest["total_ns"] or 0) / total_ns)
+    times = units.counted(largest["calls"], "call")
+    which = (
+        ": threads wait there for others"
+        if known.is_lock(largest["syscall"])
+        else ", which is waiting"
+        if waits
+        else ""
+    )
+    return Sentence(f"{shown(largest['syscall'])} has {share} of the time in the table, in {times}{which}.")
 
 
 def _of_equal_counts(rows: Sequence[Row], calls: int) -> Sentence | None:

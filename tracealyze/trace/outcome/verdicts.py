@@ -121,7 +121,7 @@ def _waits_for_peers(trace: TraceTables, findings: Sequence[Finding]) -> bool:
 
 
 def _crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
-    return crashes.crash(trace, processes) or crashes.caught(processes) or crashes.gone(processes)
+    return crashes.crash(trace, processes) or crashes.caught(trace, processes) or crashes.gone(processes)
 
 
 def _hang(trace: TraceTables, processes: Sequence[EndedProcess], findings: Sequence[Finding]) -> Outcome | None:
@@ -194,7 +194,8 @@ def _of_log(trace: TraceTables, judged: Outcome, findings: Sequence[Finding]) ->
         return done
     if judged.verdict is not Verdict.CANNOT_TELL:
         return judged
-    details = tuple(filter(None, (logs.remark(trace), logs.flood(trace))))
+    around = failed_runs.said_around_table(trace) if trace.is_summary_only else ""
+    details = tuple(filter(None, (around, logs.remark(trace), logs.suspension(trace), logs.flood(trace))))
     return replace(judged, details=details) if details else judged
 
 

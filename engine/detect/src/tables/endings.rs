@@ -5,28 +5,31 @@
 //! app       |  … write(2, "panic …") | killed by SIGABRT         abnormal: it may be why
 //! sed       |  exit_group(0) |                                   ended well, and others say more: left out
 //! ```
-//! Seven tables describe the same processes: `endings`, one row each; `last_calls`, the calls in which their threads were;
+//! Eight tables describe the same processes: `endings`, one row each; `last_calls`, the calls in which their threads were;
 //! `last_failures`, the calls that failed last; `last_targets`, what they worked on last; `last_texts`, what they printed or
-//! received last; and `last_cycles`, what they repeat until the end. Of the whole capture, `foreign_lines` has the last
-//! lines that are not of the tracer.
+//! received last; `last_questions`, the names that they asked name servers for; and `last_cycles`, what they repeat until
+//! the end. Of the whole capture, `foreign_lines` has the last lines that are not of the tracer.
 
 pub(super) mod calls;
 pub(super) mod cycles;
 pub(super) mod failures;
 mod faults;
 pub(super) mod foreign_lines;
+pub(super) mod questions;
 pub(super) mod targets;
 pub(super) mod texts;
 mod untraced_child;
 
 pub(in crate::tables) use faults::mapped_length;
-use faults::{events_after, fault_row, first_delivery, last_fault_row, same_faults, unmapping};
+use faults::{
+    events_after, fault_row, first_delivery, last_fault_row, same_faults, unmapping, unpledged_row,
+};
 use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
 use kit::table_support::kit::table;
 use kit::table_support::process_ends::ProcessEnds;
 use kit::table_support::provenance::Provenance;
-use parsers::facts::{FaultAddress, FaultCode, RefusedCall};
+use parsers::facts::{FaultAddress, FaultCode, RefusedCall, RefusedPromise};
 use parsers::line::Ended;
 use parsers::{NO_ID, Text};
 use trace::query::source_lines;
@@ -50,6 +53,9 @@ table! {
         fault_address: Text "Address that it could not use.",
         unmapped_line: LastLine (Same) "Line of the call that had unmapped this address.",
         refused_call: Text "The call that a filter of system calls (seccomp) refused, as SIGSYS reports it.",
+        refused_promise: Text "The promise of pledge(2) that its last refused call would have needed.",
+        promise_call: Text "Name of that call.",
+        promise_line: LastLine (Same) "Line of that call.",
         signal_line: LastLine (Same) "Line of the first delivery of that signal with this address.",
         events_after: Count "Number of its events after that delivery.",
         sender_pid: Id "Process that sent the signal.",
@@ -169,6 +175,17 @@ fn write(
     );
     let refused = fault.and_then(|row| events.facts.get::<RefusedCall>(row));
     builder.text("refused_call", refused.copied().unwrap_or(Text::NONE));
+    let unpledged = unpledged_row(context, process);
+    let promise = unpledged.and_then(|row| events.facts.get::<RefusedPromise>(row));
+    builder.text("refused_promise", promise.copied().unwrap_or(Text::NONE));
+    builder.text(
+        "promise_call",
+        unpledged.map_or(Text::NONE, |row| events.shape(row).syscall),
+    );
+    builder.some_int(
+        "promise_line",
+        unpledged.map(|row| i64::from(events.line(row))),
+    );
     let first = fault.map(|row| first_delivery(context, row));
     builder.some_int("signal_line", first.map(|row| i64::from(events.line(row))));
     builder.int(

@@ -75,6 +75,7 @@ tables! {
     endings::cycles,
     endings::failures,
     endings::foreign_lines,
+    endings::questions,
     endings::targets,
     endings::texts,
 }

@@ -88,6 +88,8 @@ mod tests {
                 "systemd[1]: session-3.scope: Stopping timed out. Killing.",
                 Some(Ending::Wait),
             ),
+            ("containerd[71]: Kill container \"5ef\"", Some(Ending::Wait)),
+            ("containerd[71]: container killed on request", None),
             (
                 "initqueue: timeout, still waiting for following hooks:",
                 Some(Ending::Wait),

@@ -117,6 +117,8 @@ pub(crate) struct Assembler<'trace> {
     groups: groups::Groups,
     /// The last connect, whose peer may be in a further line.
     last_connect: Option<(u32, Line)>,
+    /// A name without the call that it belongs to: the capture begins between the two.
+    early_name: Option<Line>,
     /// Who read the lines that come now, and the shapes of the bodies that each reader numbers.
     reader: usize,
     body_shapes: Vec<Vec<ShapeId>>,
@@ -192,6 +194,7 @@ impl<'trace> Assembler<'trace> {
             last_exec: TaskId::NONE,
             groups: groups::Groups::default(),
             last_connect: None,
+            early_name: None,
             reader: 0,
             body_shapes: Vec::new(),
             plain: Vec::new(),
@@ -365,6 +368,8 @@ impl<'trace> Assembler<'trace> {
             }
             (LineKind::Continuation, _) => self.continued(line, extra, stamp_ns),
             (LineKind::Notice, CallPart::Begun) => self.asleep(line, at),
+            // A function that prints a text: what it says is read with the lines that are not of the tracer.
+            (LineKind::Notice, _) if line.name.is_some() => self.capture.foreign_lines.push(at),
             (LineKind::Notice, _) => self.notice(extra),
             (LineKind::Signal, _) => self.signal(line, extra, stamp_ns, at),
             (LineKind::Exit | LineKind::Process, _) => self.lifecycle(line, extra, stamp_ns, at),

@@ -400,7 +400,7 @@ pub const WAIT_PHRASES: &[&str] = &[
     "timeout waiting", "timeout while", "timeout after", "timeout,", "timeout -", "'timeout'", "deadline exceeded",
     "giving up", "gave up", "give up on", "still waiting", "still trying", "still not", "not responding", "no response",
     "unresponsive", "did not respond", "does not respond", "didn't respond", "no answer", "no reply", "not answering",
-    "killing", "sigkill", "using the force", "did not exit", "didn't exit", "failed to exit", "did not stop",
+    "killing", "kill container", "sigkill", "using the force", "did not exit", "didn't exit", "failed to exit", "did not stop",
     "not stopped within", "not ready after", "taking longer", "taking too long", "hung for", "stuck for",
     "blocked for more than", "slow to respond", "lockup", "retries exhausted", "max retries", "maximum retries",
     "too many retries", "no route to host", "a start job is running", "a stop job is running",

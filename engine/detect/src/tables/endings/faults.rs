@@ -6,7 +6,7 @@
 
 use super::{EndedProcess, lines_of};
 use kit::table_support::context::TableContext;
-use parsers::facts::{FaultAddress, RefusedCall};
+use parsers::facts::{FaultAddress, RefusedCall, RefusedPromise};
 use parsers::{Outcome, Text};
 use std::ops::Range;
 use trace::store::event::EventKind;
@@ -47,6 +47,12 @@ pub(super) fn last_fault_row(context: &TableContext<'_>, process: &EndedProcess)
         events.kind(row) == EventKind::Signal
             && (events.facts.has::<FaultAddress>(row) || events.facts.has::<RefusedCall>(row))
     })
+}
+
+/// The last call that was refused because the process had not made the promise that it needs.
+pub(super) fn unpledged_row(context: &TableContext<'_>, process: &EndedProcess) -> Option<u32> {
+    let facts = &context.trace.events.facts;
+    last_event(context, process, |&row| facts.has::<RefusedPromise>(row))
 }
 
 /// The last of the latest events of all tasks of a process that is one of these.

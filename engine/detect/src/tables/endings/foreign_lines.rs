@@ -4,6 +4,8 @@
 //! openat("/etc/app.conf") ENOENT
 //! app: cannot read its configuration        no call: what `write(2, …)` would say, if it had been traced
 //! +++ exited with 3 +++
+//!
+//! puts("no configuration") = 17             ltrace: what a function of a library prints
 //! ```
 
 use super::lines_at;
@@ -34,13 +36,38 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         for (place, text) in places.iter().zip(lines_at(context, &places)) {
             let row = TableRow {
                 capture: number,
-                text: Some(shortened(&text)),
+                text: Some(shortened(if capture.format == "ltrace" {
+                    printed(&text)
+                } else {
+                    &text
+                })),
                 line: Some(i64::from(place.line)),
             };
             builder.add(row, Provenance::Rows(Vec::new()));
         }
     }
     builder.finish()
+}
+
+/// The text that a function prints: `fprintf(0x7f20, "no %s\n", "key") = 7` prints `no %s`. Other lines are as they are.
+fn printed(line: &str) -> &str {
+    let is_first = |at: usize| line.get(..at).is_some_and(|front| !front.contains('"'));
+    let start = line.find("(\"").or_else(|| line.find(", \""));
+    let text = start.filter(|&at| is_first(at)).and_then(|at| {
+        let rest = line.get(at..)?;
+        rest.get(rest.find('"')? + 1..)
+    });
+    let Some(text) = text else {
+        return line;
+    };
+    let mut escaped = false;
+    let end = text.find(|char: char| {
+        let ends = char == '"' && !escaped;
+        escaped = char == '\\' && !escaped;
+        ends
+    });
+    text.get(..end.unwrap_or(text.len()))
+        .map_or(text, |text| text.strip_suffix("\\n").unwrap_or(text))
 }
 
 /// The start of a text and its end, which often says most.
@@ -52,4 +79,23 @@ fn shortened(text: &str) -> String {
     let start = text.chars().take(MAX_CHARACTERS);
     let end = text.chars().skip(length - MAX_CHARACTERS);
     start.chain(['…']).chain(end).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printed;
+
+    #[test]
+    fn a_function_prints_its_first_text() {
+        let cases = [
+            (r#"7 puts("no key") = 7"#, "no key"),
+            (r#"fprintf(0x7f20, "no %s\n", "key") = 7"#, "no %s"),
+            (r#"puts("say \"no\"") = 9"#, r#"say \"no\""#),
+            (r#"puts("cut"#, "cut"),
+            ("hello", "hello"),
+        ];
+        for (line, text) in cases {
+            assert_eq!(printed(line), text, "{line}");
+        }
+    }
 }

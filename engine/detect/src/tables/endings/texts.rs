@@ -168,13 +168,13 @@ fn is_file(context: &TableContext<'_>, row: u32) -> bool {
 }
 
 /// What follows the name of the call and its parenthesis. Second halves begin after `resumed>`.
-fn args_from<'line>(line: &'line str, syscall: &str) -> Option<&'line str> {
+pub(super) fn args_from<'line>(line: &'line str, syscall: &str) -> Option<&'line str> {
     let from = line.find(&format!("{syscall}("))? + syscall.len() + 1;
     line.get(from..)
 }
 
 /// The number of the descriptor that is the first argument.
-fn descriptor(args: &str) -> Option<i64> {
+pub(super) fn descriptor(args: &str) -> Option<i64> {
     let args = args.trim_start();
     let hex = args.strip_prefix("0x");
     let digits = hex.unwrap_or(args);
@@ -205,6 +205,21 @@ fn literals(args: &str) -> (String, bool) {
         text.push('…');
     }
     (text, is_whole)
+}
+
+/// The bytes of each string among the arguments.
+pub(super) fn literal_bytes(args: &str) -> Vec<Vec<u8>> {
+    let bytes = args.as_bytes();
+    let (mut found, mut at) = (Vec::new(), 0);
+    while let Some(quote) = memchr::memchr(b'"', &bytes[at..]) {
+        let from = at + quote + 1;
+        let len = parsers::scan::string_end(&bytes[from..]);
+        let mut text = Vec::new();
+        unescaped(&bytes[from..(from + len).min(bytes.len())], &mut text);
+        found.push(text);
+        at = (from + len + 1).min(bytes.len());
+    }
+    found
 }
 
 /// Solaris truss prints a blank before each character.

@@ -186,10 +186,11 @@ impl Assembler<'_> {
     /// Another line with the target of the open call of its task. That of a connect is the peer, so it replaces the name of
     /// the socket.
     pub(super) fn named(&mut self, line: &Line) {
-        let Some(task) = self.speaker(line) else {
-            return;
-        };
-        let Some(at) = self.state(task).open.map(OpenPlace::number) else {
+        let open = self
+            .speaker(line)
+            .and_then(|task| self.state(task).open.map(OpenPlace::number));
+        let Some(at) = open else {
+            self.early_name = Some(*line);
             return;
         };
         let Some(open) = self.open.get_mut(at as usize).filter(|open| {
@@ -242,6 +243,7 @@ impl Assembler<'_> {
             self.unpark(task, line.name);
         }
         let Some(open) = self.take_open(task) else {
+            let line = &self.with_early_name(line);
             self.end_without_start(task, line, extra, stamp_ns, at);
             return LineKind::CallEnd;
         };
@@ -257,6 +259,19 @@ impl Assembler<'_> {
         let stamp_ns = self.returned_ns(open.row, line, stamp_ns, at);
         self.join(task, open, line, extra, stamp_ns, at);
         LineKind::CallEnd
+    }
+
+    /// The end of a call with the name that a line before it has, if the capture begins between its start and that line.
+    fn with_early_name(&mut self, line: &Line) -> Line {
+        let named = self.early_name.take();
+        let named = named.filter(|named| (named.pid, named.tid) == (line.pid, line.tid));
+        let takes_name = !line.target.is_some() && line.fd == NO_ID;
+        let target = named.filter(|_| takes_name).map(|named| named.target);
+        Line {
+            target: target.unwrap_or(line.target),
+            cached: 0,
+            ..*line
+        }
     }
 
     /// When a call with this second half returned. With a coarse clock, that follows from its duration.

@@ -3,10 +3,11 @@
 use crate::ingest::assemble::Assembler;
 use crate::store::event::EventKind;
 use crate::store::index::TaskId;
-use crate::store::numbers::Row;
+use crate::store::numbers::{OpenPlace, Row};
 use crate::store::recent_lines::LinePlace;
 use crate::store::tasks::Program;
 use crate::store::trace::{LossCause, OtherFormat, RecordedFacts, SummaryRow};
+use parsers::facts::Fact;
 use parsers::{DurKind, Extra, Line, LineKind, NO_NS, Text};
 use rustc_hash::FxHashMap;
 
@@ -40,7 +41,9 @@ impl Assembler<'_> {
                 }
             }
             Some(Extra::Fact(fact)) => {
-                if let Some(row) = self.last_row(line) {
+                let is_of_open_call = matches!(fact, Fact::RefusedPromise(_));
+                let open = self.open_row(line).filter(|_| is_of_open_call);
+                if let Some(row) = open.or_else(|| self.last_row(line)) {
                     self.trace.events.facts.keep(row, fact);
                 }
             }
@@ -91,6 +94,13 @@ impl Assembler<'_> {
     /// The task that the ids of a line name, if it is known.
     pub(super) fn speaker(&self, line: &Line) -> Option<TaskId> {
         self.owners.known((line.pid, line.tid))
+    }
+
+    /// The open call of the task of a line.
+    fn open_row(&mut self, line: &Line) -> Option<u32> {
+        let task = self.speaker(line)?;
+        let at = self.state(task).open.map(OpenPlace::number)?;
+        Some(self.open.get(at as usize)?.row)
     }
 
     /// The event that a further line of a task is about.
