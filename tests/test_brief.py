@@ -122,3 +122,20 @@ def test_brief_has_no_other_form(run: Run) -> None:
 )
 def test_targets_become_shapes(target: str, shown: str) -> None:
     assert InertNames().target(target) == shown
+
+
+ATTACHED = """\
+7 1700000000.000000 read(3, "x", 1) = 1 <0.000010>
+8 1700000000.001000 read(3, "x", 1) = 1 <0.000010>
+7 1700000000.002000 read(3, "x", 1) = 1 <0.000010>
+"""
+STARTED = """\
+7 1700000000.000000 execve("/bin/a", ["a"], 0x7f /* 1 var */) = 0 <0.0001>
+7 1700000000.001000 clone(child_stack=NULL, flags=SIGCHLD) = 8 <0.0001>
+8 1700000000.002000 read(3, "x", 1) = 1 <0.000010>
+"""
+
+
+def test_tasks_that_ran_before_may_be_threads() -> None:
+    assert "2 processes or threads" in brief(tracealyze.read(ATTACHED.encode()))
+    assert "2 processes." in brief(tracealyze.read(STARTED.encode()))

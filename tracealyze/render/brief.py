@@ -15,6 +15,7 @@ from tracealyze.base.sanitize import shown
 from tracealyze.findings.diagnosis import diagnosis
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import FindingGroup, grouped
+from tracealyze.model.capture_input.capture_info import counted_processes
 from tracealyze.model.time_names import name_of
 from tracealyze.render.capture_notes import lacks_of
 from tracealyze.render.forms import BRIEF_TOKENS
@@ -89,7 +90,7 @@ class Brief:
         facts = [capture.format, units.counted(sum(each.lines for each in trace.captures), "line")]
         if totals["calls"]:
             facts.append(f"{units.counted(totals['calls'], 'call')} ({units.count(totals['failed'])} failed)")
-            facts.append(units.counted(totals["processes"], "process", "processes"))
+            facts.append(counted_processes(totals["processes"], trace.captures))
         yield f"{', '.join(facts)}. {_ABOUT}"
         if capture.general_lack:
             yield capture.general_lack

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tracealyze.base import units
 from tracealyze.base.heuristics import MIN_ROUGH_TICK_NS, MIN_TRACING_SHARE
 from tracealyze.base.sanitize import shown
+from tracealyze.model.capture_input.capture_info import counted_processes
 from tracealyze.model.capture_input.recapture import (
     CHILDREN,
     DURATIONS,
@@ -78,7 +79,7 @@ def read_lines(capture: Capture, totals: Mapping[str, int]) -> Iterator[str]:
     facts = [f"{shown(capture.format)}{files}", units.counted(capture.lines, "line"), units.size(capture.bytes)]
     if totals.get("calls"):
         facts += [units.counted(totals["calls"], "call"), f"{units.count(totals['failed'])} failed"]
-        facts.append(units.counted(totals["processes"], "process", "processes"))
+        facts.append(counted_processes(totals["processes"], [capture]))
         extra = totals["threads"] - totals["processes"]
         facts += [f"{units.counted(extra, 'more thread')}"] if extra > 0 else []
     yield ", ".join(facts) + "."

@@ -11,6 +11,7 @@ from tracealyze.base.heuristics import MIN_LINK_SHARE, MIN_PIECE_SHARE, MIN_UNEX
 from tracealyze.base.program_names import short
 from tracealyze.base.sanitize import Shown, shown
 from tracealyze.findings.grouping import FindingGroup, grouped, that_doubt_times
+from tracealyze.model.capture_input.capture_info import counted_processes
 from tracealyze.model.time_names import name_of
 from tracealyze.render import finding_block, lanes, path_rows, processes, stages, top_calls, witness
 from tracealyze.render.capture_notes import name_of_capture, read_lines, remarks, time_line, window_lines
@@ -406,7 +407,7 @@ def endings(trace: Trace, summary: Summary) -> list[str]:
     facts = [f"{shown(capture.format)}: {units.counted(capture.lines, 'line')}"]
     if totals.get("calls"):
         facts.append(f"{units.counted(totals['calls'], 'call')} ({units.count(totals['failed'])} failed)")
-        facts.append(units.counted(totals["processes"], "process", "processes"))
+        facts.append(counted_processes(totals["processes"], summary.captures))
     return [f"{', '.join(counts) or 'no findings'}{_unexplained(trace, summary)}", ", ".join(facts)]
 
 

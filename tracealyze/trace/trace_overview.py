@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze.base import units
 from tracealyze.base.sanitize import shown
+from tracealyze.model.capture_input.capture_info import counted_processes
 from tracealyze.model.selection import Selection
 from tracealyze.trace.outcome.untraced import saving_ns
 from tracealyze.trace.outcome.verdict import saving_of
@@ -21,7 +22,7 @@ def overview(trace: TraceTables, findings: Sequence[Finding] | None) -> str:
     totals = trace.totals
     parts = [
         units.duration(trace.window.wall_ns, trace.tick_ns) if trace.window.reason is None else "no wall time",
-        units.counted(totals["processes"], "process", "processes"),
+        counted_processes(totals["processes"], trace.captures),
         units.counted(totals["calls"], "call"),
     ]
     if findings is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -145,6 +145,8 @@ class Capture:
     (`strace -ff -r`)."""
     has_unfollowed_children: bool = False
     """Whether children were created and none has an event: the tracer did not follow them."""
+    may_be_threads: bool = False
+    """Whether several tasks ran before the capture began, and nothing says which of them are threads of one process."""
     filtered: bool = False
     """Whether calls of the traced programs are certainly missing."""
     families: tuple[str, ...] = ()
@@ -175,3 +177,9 @@ class Capture:
         values["families"] = tuple(reported.get("families", ()))
         values["losses"] = tuple(Loss(**loss) for loss in reported.get("losses", ()))
         return cls(**values)
+
+
+def counted_processes(number: int, captures: Iterable[Capture]) -> str:
+    """`5 processes`, or `5 processes or threads` where the lines do not say which they are."""
+    unclear = " or threads" if number > 1 and any(each.may_be_threads for each in captures) else ""
+    return f"{units.counted(number, 'process', 'processes')}{unclear}"

@@ -5,7 +5,7 @@ use crate::session::Session;
 use parsers::{Clock, LineKind, NO_NS, StampMoment};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList};
-use trace::store::trace::{Capture, LossCause};
+use trace::store::trace::{Capture, LossCause, RecordedFacts};
 
 /// A capture of a trace, and how far it can be trusted.
 pub(super) fn described<'py>(
@@ -29,6 +29,12 @@ pub(super) fn described<'py>(
         dict.set_item("places_left_out", left_out.0)?;
         dict.set_item("left_out_ns", left_out.1)?;
         dict.set_item("has_unfollowed_children", trust.has_unfollowed_children)?;
+        let capture = &session.trace().captures[number as usize];
+        let knows_threads = |facts: &RecordedFacts| !facts.threads.is_empty();
+        let is_known = capture.recorded.as_ref().is_some_and(knows_threads);
+        // strace names threads. Those that ran before it began may belong to one process.
+        let may_be_threads = capture.format == "strace" && trust.has_several_attached && !is_known;
+        dict.set_item("may_be_threads", may_be_threads)?;
     }
     Ok(dict)
 }
