@@ -64,9 +64,9 @@ fn fault(siginfo: &[u8], line: &mut Line, parsed: &mut Parsed) {
     }
 }
 
-/// `0x18`, or `NULL`.
+/// `0x18`, or `NULL`, in old versions `0`.
 fn address(text: &[u8]) -> Option<u64> {
-    if text.starts_with(b"NULL") {
+    if matches!(word(text), b"NULL" | b"0") {
         return Some(0);
     }
     let (address, _) = scan::value(text).filter(|_| text.starts_with(b"0x"))?;
@@ -108,15 +108,16 @@ pub fn end(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
 /// A message of strace about itself.
 pub fn message(text: &[u8], parsed: &mut Parsed) -> Option<Line> {
     let text = text.strip_prefix(b"^C").unwrap_or(text);
+    // The personality of a process that goes on, or has ended: no event of its life.
     if text.starts_with(b"[ Process PID=") && text.ends_with(b" mode. ]") {
-        return Some(Line::of(LineKind::Process));
+        return Some(Line::of(LineKind::Notice));
     }
     if text.starts_with(b"Process ") {
         return about_process(text, parsed);
     }
     let message = own_message(text)?;
     if message.starts_with(b"[ Process PID=") {
-        return Some(Line::of(LineKind::Process));
+        return Some(Line::of(LineKind::Notice));
     }
     about_process(message, parsed).or_else(|| Some(Line::of(LineKind::Notice)))
 }

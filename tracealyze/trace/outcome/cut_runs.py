@@ -124,20 +124,31 @@ def locked(process: EndedProcess, name: str, row: Row) -> Outcome:
 
 
 def awaits_child(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome | None:
-    """That a process waits for a child which is in a call itself when the capture ends; None if it does not."""
-    if not any(row["kind"] == "child" for row in process.last_calls):
+    """That a process waits for a child which is at work when the capture ends; None if it does not."""
+    waits = [row for row in process.last_calls if row["kind"] == "child"]
+    if not waits:
         return None
-    others = [row for row in trace.table("open_calls") if row["pid"] != process.pid and row["kind"] != "child"]
-    if not others or any(row["idle"] for row in others):
+    others = [row for row in trace.table("open_calls") if row["pid"] != process.pid]
+    if any(row["idle"] for row in others):
         return None
-    row = others[-1]
-    on = f" on {row['target']}" if row["target"] else ""
-    remark = shown(f"{process_of(row)} is in {row['syscall']}{on} (line {row['last_line']}), which has not returned.")
+    in_call = [row for row in others if row["kind"] != "child"]
+    # One that had ended would have ended the wait.
+    children = [] if others else [row for row in trace.processes if row["parent_pid"] == process.pid and row["calls"]]
+    if in_call:
+        row = in_call[-1]
+        on = f" on {row['target']}" if row["target"] else ""
+        where = f"{process_of(row)} is in {row['syscall']}{on} (line {row['last_line']}), which has not returned."
+    elif children:
+        row = children[-1]
+        where = f"{process_of(row)} is at work when it ends."
+    else:
+        return None
+    remark = shown(where)
     return Outcome(
         Verdict.CANNOT_TELL,
         f"the capture ends while {process.name(processes)} waits for its child",
         (remark,),
-        (row["last_line"],),
+        (row["last_line"] if in_call else waits[-1]["last_line"],),
         unseen="whether it returns",
         next=hangs.command(row["pid"]),
         remark=remark,

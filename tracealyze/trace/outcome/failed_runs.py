@@ -145,7 +145,7 @@ def _outcome(
         f"{process.name(processes)} {shown(how)}",
         (*_killed_in(trace, process, processes), *_details(trace, process, processes, cause, elsewhere(trace, cause))),
         tuple(line for line in lines if line),
-        unseen=_unseen(trace, message),
+        unseen=_unseen(trace, process, message),
         next=_next(trace, culprit, message, failed),
         inert=_inert(process, failed),
     )
@@ -281,12 +281,13 @@ def _sender(process: EndedProcess) -> str:
     return f" from pid {sender}" if sender is not None else ""
 
 
-def _unseen(trace: TraceTables, message: Message | None) -> str:
+def _unseen(trace: TraceTables, process: EndedProcess, message: Message | None) -> str:
     if message and known.message_words().set_uid.search(message.text):
         return "the program as it runs untraced: strace of an ordinary user takes away set-uid rights"
     if message is None and trace.captures[0].first_elision_line:
         return "the error message, which is not among these lines"
-    if message is None and trace.captures[0].filtered:
+    # Where writes were traced, a message would have been among them.
+    if message is None and trace.captures[0].filtered and not process.last_texts:
         return f"the error message, because only {_traced(trace)} were traced"
     return ""
 

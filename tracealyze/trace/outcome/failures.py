@@ -111,7 +111,8 @@ def only_failure(process: EndedProcess, message: Message | None) -> Row | None:
 def just_before(process: EndedProcess) -> Row | None:
     """The failure among the very last calls, whatever healthy programs have: a crash may be its consequence."""
     rows = [row for row in process.last_failures if row["calls_after"] < _JUST_BEFORE and known.error(row["errno"])]
-    rows = [row for row in rows if row["target"] and not row["recovered"]]
+    # A refusal that healthy programs do not have needs no name: no memory was given.
+    rows = [row for row in rows if not row["recovered"] and (row["target"] or not known.is_usual(row))]
     return rows[-1] if rows else None
 
 

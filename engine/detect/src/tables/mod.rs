@@ -1,7 +1,6 @@
 //! The tables that rules query. Each is one file, which declares it (see [`kit::table_support::kit`]), and one name in
 //! the list below.
 
-mod by_turns;
 mod probe_series;
 
 use kit::table_support::builder::{BuiltTable, TableBuilder};
@@ -9,9 +8,9 @@ use kit::table_support::context::TableContext;
 use kit::table_support::kit::TableSpec;
 use kit::table_support::pruning::{Pruning, prune};
 use kit::table_support::threshold::Threshold;
-use path::critical_path::{timeline, verdicts, wait_graph};
+use path::critical_path::{timeline, wait_graph};
 use path::partition::{group_by, stack_times};
-use report::tables::{calls, gaps, intervals, loops, processes};
+use report::tables::{calls, gaps, intervals, loops, processes, verdicts};
 use trace::query::event_rows;
 use trace::store::schema::TableSchema;
 use trace::store::trace::SUMMARY_ROWS;

@@ -6,8 +6,8 @@
 //! ```
 //! A select or poll without descriptors and a read of a timer are sleeps, too.
 
-use crate::tables::by_turns::turns;
 use kit::table_support::builder::{BuiltTable, TableBuilder};
+use kit::table_support::by_turns::turns;
 use kit::table_support::call_stats::CallStats;
 use kit::table_support::context::TableContext;
 use kit::table_support::idle;

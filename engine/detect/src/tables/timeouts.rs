@@ -14,12 +14,12 @@ mod given_up;
 mod idle;
 mod known_limits;
 
-use crate::tables::by_turns::turns;
 use crate::tables::timeouts::ended_process::{awaited_target, ends_awaited_process, meanwhile};
 use crate::tables::timeouts::given_up::{is_closed_before, is_given_up_at};
 use crate::tables::timeouts::idle::Around;
 use crate::tables::timeouts::known_limits::known_limit;
 use kit::table_support::builder::{BuiltTable, TableBuilder};
+use kit::table_support::by_turns::turns;
 use kit::table_support::call_stats::CallStats;
 use kit::table_support::context::TableContext;
 use kit::table_support::kill_victims::Victims;

@@ -1,6 +1,7 @@
 //! Shared parts of the tables: context, builder, groups, indexes and thresholds.
 
 pub mod builder;
+pub mod by_turns;
 pub mod call_stats;
 pub mod callers;
 pub mod claims;

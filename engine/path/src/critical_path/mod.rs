@@ -7,7 +7,6 @@ pub mod time_index;
 pub mod timeline;
 pub mod tracing;
 pub mod trust;
-pub mod verdicts;
 pub mod wait_graph;
 pub mod walk;
 pub mod window;

@@ -239,13 +239,7 @@ impl Wakers {
     }
 
     /// The waker according to the lines of the trace.
-    pub(crate) fn inferred(
-        &self,
-        trace: &Trace,
-        task: TaskId,
-        at: usize,
-        span: Span,
-    ) -> Option<Edge> {
+    pub fn inferred(&self, trace: &Trace, task: TaskId, at: usize, span: Span) -> Option<Edge> {
         let (call, known) = (
             Waiting {
                 trace,

@@ -9,4 +9,5 @@ pub mod loops;
 pub mod processes;
 pub mod totals;
 pub mod tree;
+pub mod verdicts;
 pub mod work;

@@ -7,7 +7,7 @@
 //! ```
 //! Whoever pauses holds what the others wait for: a lock, or the monitor of an object.
 
-use kit::table_support::context::TableContext;
+use crate::table_support::context::TableContext;
 use parsers::NO_NS;
 use parsers::syscalls::{Action, Wait};
 use path::waits::edge::WakeKind;
@@ -29,7 +29,7 @@ struct LongCall {
 }
 
 /// The number of pauses of a task that began when another thread, which had just paused, woke it; `None` if none did.
-pub(super) fn turns(context: &TableContext<'_>, task: TaskId, pauses: &[u32]) -> Option<i64> {
+pub fn turns(context: &TableContext<'_>, task: TaskId, pauses: &[u32]) -> Option<i64> {
     let is_turn = |&&row: &&u32| follows_pause(context, task, row).is_some();
     let turns = pauses.iter().filter(is_turn).count() as i64;
     (turns > 0).then_some(turns)

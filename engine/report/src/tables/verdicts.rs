@@ -1,12 +1,12 @@
 //! The waits of the critical path that the trace alone shows, compared with what the kernel saw.
 
-use crate::critical_path::segment::{Segment, What};
-use crate::critical_path::walk::{Waited, WalkListener, walk};
-use crate::critical_path::window::Window;
-use crate::waits::edge::{Confidence, Edge, WakeKind};
-use crate::waits::wakers::Wakers;
-use crate::waits::witness::Verdict;
 use parsers::{NO_ID, NO_NS};
+use path::critical_path::segment::{Segment, What};
+use path::critical_path::walk::{Waited, WalkListener, walk};
+use path::critical_path::window::Window;
+use path::waits::edge::{Confidence, Edge, WakeKind};
+use path::waits::wakers::Wakers;
+use path::waits::witness::Verdict;
 use rustc_hash::FxHashMap;
 use trace::store::event::{EventKind, NONE};
 use trace::store::index::TaskId;
