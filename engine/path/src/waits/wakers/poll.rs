@@ -58,7 +58,8 @@ impl Polled {
             }
         }
         for (row, _) in events.facts.all::<Fds>() {
-            if let Some(process) = process(*row) {
+            let removes = events.texts.bytes(events.shape(*row).op) == b"EPOLL_CTL_DEL";
+            if let Some(process) = process(*row).filter(|_| !removes) {
                 polled.additions.entry(process).or_default().push(*row);
             }
         }
@@ -109,10 +110,7 @@ pub(in crate::waits) fn waker(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edg
     if taken.is_some_and(|row| wakers.shapes.of(call.trace, row).named != Some(Wait::Child)) {
         return taken_from.or_else(|| unnamed_waker(wakers, call, taken?));
     }
-    let room = call
-        .written_next(&wakers.shapes)
-        .and_then(|row| backpressure::reader(&wakers.streams, call, call.trace.events.target(row)));
-    if let Some(edge) = room.filter(|edge| call.is_near_end(edge.at_ns)) {
+    if let Some(edge) = room_maker(wakers, call).filter(|edge| call.is_near_end(edge.at_ns)) {
         return Some(edge);
     }
     let last = last_event(wakers, call);
@@ -137,6 +135,24 @@ fn unnamed_waker(wakers: &Wakers, call: &Waiting<'_>, read: u32) -> Option<Edge>
     } else {
         None
     }
+}
+
+/// The reader of what a task writes after a poll, unless it polled another descriptor only.
+fn room_maker(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
+    let events = &call.trace.events;
+    let target = events.target(call.written_next(&wakers.shapes)?);
+    let own = Some(events.target(call.span.row))
+        .filter(|own| own.is_some() && events.action(call.span.row) != Action::PollsEpoll);
+    let end_of = |target: Text| own_end(events.texts.bytes(target));
+    let fits = own.is_none_or(|own| end_of(own) == end_of(target));
+    fits.then(|| backpressure::reader(&wakers.streams, call, target))
+        .flatten()
+}
+
+/// A name without its peer, which a socket has once it is connected: `UNIX-STREAM:[7]`, `UNIX-STREAM:[7->8]`.
+fn own_end(name: &[u8]) -> &[u8] {
+    let end = memchr::memmem::find(name, b"->").or_else(|| memchr::memchr(b']', name));
+    &name[..end.unwrap_or(name.len())]
 }
 
 /// The last event at one of the descriptors of a poll.
