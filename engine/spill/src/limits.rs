@@ -33,17 +33,10 @@ impl Limits {
             pages: PROGRAM_BYTES + total / 8,
         }
     }
-
-    /// So many bytes of pages of files are few, after there were too many: the fewer, the closer all is to the limit.
-    pub(crate) fn few_pages(self, is_much: bool) -> usize {
-        let parts = if is_much { 1 } else { 3 };
-        PROGRAM_BYTES + (self.pages - PROGRAM_BYTES) / 4 * parts
-    }
 }
 
-/// The program then takes two gigabytes at most, which most laptops and build machines have to spare: pages of the file come
-/// faster than they leave, some hundred megabytes for a moment.
-pub const DEFAULT_TOTAL: usize = 1664 * MIB;
+/// Two gigabytes: what most laptops and build machines have to spare.
+pub const DEFAULT_TOTAL: usize = 2048 * MIB;
 
 static TOTAL: AtomicUsize = AtomicUsize::new(DEFAULT_TOTAL);
 

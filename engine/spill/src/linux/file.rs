@@ -44,8 +44,6 @@ struct SpillFile {
     bytes: u64,
     failure: Option<Failure>,
     is_watched: bool,
-    /// Up to this address, pages left the memory last.
-    trimmed_to: usize,
 }
 
 static SPILL: Mutex<SpillFile> = Mutex::new(SpillFile {
@@ -57,11 +55,7 @@ static SPILL: Mutex<SpillFile> = Mutex::new(SpillFile {
     bytes: 0,
     failure: None,
     is_watched: false,
-    trimmed_to: 0,
 });
-
-/// Bytes whose pages leave the memory together.
-const TRIMMED_BYTES: usize = 1 << 24;
 
 /// The number of blocks. Nothing is locked as long as there is none.
 static BLOCKS: AtomicUsize = AtomicUsize::new(0);
@@ -304,27 +298,14 @@ pub(super) fn trim_part(start: *mut u8, from: usize, bytes: usize) {
     };
 }
 
-/// Let pages of the blocks leave the memory of the process, in turn, until there are few enough: what was used a moment ago
-/// mostly stays.
-pub(super) fn trim(is_enough: impl Fn() -> bool) {
-    let mut spill = spill();
-    let pieces = |(&start, place): (&usize, &Place)| {
-        let end = start + place.bytes;
-        (start..end)
-            .step_by(TRIMMED_BYTES)
-            .map(move |from| (from, TRIMMED_BYTES.min(end - from)))
-    };
-    let hand = spill.trimmed_to;
-    let all = || spill.blocks.iter().flat_map(pieces);
-    let next = all().filter(|&(from, _)| from >= hand);
-    let mut in_turn = next.chain(all().filter(|&(from, _)| from < hand));
-    let trimmed_to = in_turn.find_map(|(from, bytes)| {
+/// Let the pages of all blocks leave the memory of the process.
+pub(super) fn trim() {
+    let spill = spill();
+    for (&start, place) in &spill.blocks {
         // SAFETY: a mapping of a file that is shared. Its pages stay in the cache of files, and come back when they are
         // used. Linux does this at once, and does not lose what was written.
-        let _ = unsafe { madvise(from as *mut _, bytes, Advice::LinuxDontNeed) };
-        is_enough().then_some(from + bytes)
-    });
-    spill.trimmed_to = trimmed_to.unwrap_or(0);
+        let _ = unsafe { madvise(start as *mut _, place.bytes, Advice::LinuxDontNeed) };
+    }
 }
 
 /// Whether there are blocks. If not, the next one begins a new watch.

@@ -103,7 +103,7 @@ proptest! {
                     let at = usize::from(seed) % blocks.len();
                     blocks[at].resize(bytes);
                 }
-                _ => file::trim(|| false),
+                _ => file::trim(),
             }
             blocks.iter_mut().for_each(Model::check);
         }
@@ -134,7 +134,7 @@ fn blocks_in_ordered_use_go_earlier() {
     for (value, block) in (1..).zip(&mut blocks) {
         block.fill(value);
     }
-    file::trim(|| false);
+    file::trim();
     for (value, block) in (1..).zip(&blocks) {
         assert!(block.iter().all(|&byte| byte == value));
     }
@@ -151,7 +151,7 @@ fn pages_that_are_not_used_leave_the_memory() {
     block.fill(7);
     let statm = trim::statm().expect("the system's file");
     let before = trim::Used::now(&statm).of_files;
-    file::trim(|| false);
+    file::trim();
     let after = trim::Used::now(&statm).of_files;
     assert!(
         after + (32 << 20) < before,
@@ -170,7 +170,7 @@ fn several_threads_keep_their_blocks_apart() {
                     let bytes = LARGE_BYTES + usize::from(thread) * 5000 + round * 997;
                     let mut block = Model::new(bytes, thread ^ round as u8);
                     block.resize(bytes * 3);
-                    file::trim(|| false);
+                    file::trim();
                     block.check();
                 }
             });

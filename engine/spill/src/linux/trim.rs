@@ -30,8 +30,7 @@ fn watch() {
         let (limits, used) = (limits(), Used::now(&statm));
         let is_much = used.total > limits.total / 8 * 7;
         if used.of_files > limits.pages || is_much {
-            let few = limits.few_pages(is_much);
-            file::trim(|| Used::now(&statm).of_files < few);
+            file::trim();
         }
         since_heap += 1;
         if is_much && since_heap > between {
