@@ -66,7 +66,7 @@ def pass_signals_on(command: int | None) -> bool:
 
 
 def end(command: int, has_exited: Callable[[], bool]) -> None:
-    """End a command and what it has started: with SIGTERM, and if that does not help with SIGKILL."""
+    """End a command and the processes that it started: with SIGTERM, and if that does not help with SIGKILL."""
     with Descendants(command) as others:
         for number in (signal.SIGTERM, signal.SIGKILL):
             if not has_exited():

@@ -51,7 +51,7 @@ table! {
         tracing_measured: Flag "Whether tracing_ns was measured (record --untraced).",
         tracing_share: Share "tracing_ns as a share of the window.",
         filtered: Flag "Whether some families of calls are certainly missing.",
-        only_sockets: Flag "Whether some of them certainly are because sockets are made, and nothing waits for them or closes them.",
+        only_sockets: Flag "Whether all calls are about sockets, and sockets are made that no call waits for or closes.",
         families: List "Families of calls in the capture.",
         first_line: FirstLineNumber "Line of its first event.",
         last_line: LastLineNumber "Line of its last event.",

@@ -41,7 +41,7 @@ table! {
         ran_ns: Ns "Total duration.",
         max_ns: Ns (Max) "Longest duration.",
         waited_by: Text "Program of the parent that waited for the longest of them.",
-        turns: MaybeCount "Number of them that began when another thread, which had just paused, woke this one: whoever pauses holds a lock. Missing if there are none.",
+        turns: MaybeCount "Number of them that began when another thread, which had just paused, woke this one, as if whoever pauses held a lock. Missing if there are none.",
         paces: Flag "Whether no process waits for it: it paces a process that never ends, or the process then waits for something outside anyway.",
         path: PathTime,
         lines: Lines,

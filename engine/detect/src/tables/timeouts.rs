@@ -40,6 +40,7 @@ use trace::store::events::EventTable;
 use trace::store::facts::EndedByAlarm;
 use trace::store::heuristics::MIN_RHYTHM_WAITS;
 use trace::store::index::TaskId;
+use trace::store::targets::UNNAMED_SOCKET;
 use trace::store::time_limits::{ran_out, wait_of_shape};
 use trace::store::trace::Capture;
 
@@ -66,7 +67,7 @@ table! {
         sent_bytes: MaybeBytes "Bytes of the last send to that peer.",
         meanwhile: Words "What the awaited process was doing when the wait expired: its program and its call, where the trace shows it.",
         answered: Flag "Whether the answer to that request came later, without another request: the task waited for it in steps.",
-        turns: MaybeCount "Number of the expired waits that began when another thread, which had just paused, woke this one: whoever pauses holds a lock. Missing if there are none.",
+        turns: MaybeCount "Number of the expired waits that began when another thread, which had just paused, woke this one, as if whoever pauses held a lock. Missing if there are none.",
         known_limit: Words "What usually sets a timeout of this length: the reply timeout of D-Bus.",
         freeable_ns: Ns "The part of exclusive_ns that an earlier end of the wait could save: none for a process that paces itself by waits for a post.",
         path: PathTime { exclusive_ns "Critical-path time of the expired waits." },
@@ -236,7 +237,7 @@ impl OfTask {
                         Some(sent) => here.answered.insert(sent.row),
                         None => {
                             // One that the task made and bound to no address serves nobody: netlink, a client.
-                            let is_own = events.texts.bytes(target) == b"socket:[]";
+                            let is_own = events.texts.bytes(target) == UNNAMED_SOCKET.as_bytes();
                             here.serves_datagrams |= has_no_peer(events, target) && !is_own;
                             here.served.insert(target)
                         }
@@ -503,7 +504,8 @@ impl OfTask {
             let is_epoll = action_of(syscall) == Action::PollsEpoll;
             // Neither name says more than that of the peer.
             let first_target = context.trace.events.target(group.sum.first_row);
-            let is_bare = context.trace.events.texts.bytes(first_target) == b"socket:[]";
+            let first_name = context.trace.events.texts.bytes(first_target);
+            let is_unnamed = first_name == UNNAMED_SOCKET.as_bytes();
             let is_turn = awaited(action_of(syscall)) == Some("lock") && is_rhythm;
             let row = TableRow {
                 of: TaskAt {
@@ -512,7 +514,7 @@ impl OfTask {
                 },
                 syscall,
                 op,
-                target: if (is_epoll || is_bare) && group.sent.is_some() {
+                target: if (is_epoll || is_unnamed) && group.sent.is_some() {
                     Text::NONE
                 } else {
                     awaited_target(context, victims, task, group.sum.first_row)

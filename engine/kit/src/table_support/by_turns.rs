@@ -5,7 +5,8 @@
 //! 502  |---- futex 0.3 s ----|-- sleep 0.3 s --|wakes 503
 //! 503  |-------------- futex 0.6 s ----------------|-- sleep 0.3 s --|
 //! ```
-//! Whoever pauses holds what the others wait for: a lock, or the monitor of an object.
+//! Whoever pauses mostly holds what the others wait for: a lock, or the monitor of an object. Threads that hand work on with
+//! a semaphore look alike.
 
 use crate::table_support::context::TableContext;
 use parsers::NO_NS;

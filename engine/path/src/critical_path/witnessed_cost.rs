@@ -5,8 +5,8 @@
 //! kernel   run|stopped|run| blocked |stopped|run|
 //!             ===1====               ===2===            1: within the call   2: after it
 //! ```
-//! To stop and to go on costs the task CPU time of its own, too, mostly after a call: what it ran between two calls in the
-//! lower quartile of them. A program that computes there runs longer, but seldom after each call.
+//! Stopping and going on also costs the task CPU time of its own, mostly after a call. It is taken to be the lower quartile of
+//! its CPU times between two calls: a program that computes there runs longer, but seldom after each call.
 
 use crate::critical_path::tracing::TracingCost;
 use trace::store::event::EventKind;
@@ -29,7 +29,7 @@ pub struct WitnessedCost {
 struct Spent {
     ns: i64,
     times: i64,
-    /// How long tasks ran in each.
+    /// CPU time of the task in each of them.
     runs: Histogram,
 }
 

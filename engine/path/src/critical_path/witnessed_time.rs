@@ -17,13 +17,13 @@ use trace::store::trace::Trace;
 /// Time on the path in one kind of place: in calls, or outside of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathTime {
-    /// The task ran, without what stops cost it.
+    /// The task ran, less the CPU time that stops for the tracer cost it.
     pub cpu_ns: i64,
     /// It could have run, and another one had the processor.
     pub ready_ns: i64,
     /// It waited; outside of calls for memory that it touched.
     pub blocked_ns: i64,
-    /// The tracer had stopped it or ran instead of it, or the stops took its own CPU time.
+    /// The tracer had stopped it or ran instead of it; also the CPU time that stops cost the task itself.
     pub tracing_ns: i64,
     /// No event covers this.
     pub unknown_ns: i64,

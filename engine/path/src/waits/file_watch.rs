@@ -114,16 +114,16 @@ impl Watches {
             return;
         };
         let name = trace.events.texts.bytes(path);
-        let mut keys = vec![key(name), key(split(name).0), key(b"")];
-        keys.sort_unstable();
-        keys.dedup();
+        let keys = [key(name), key(split(name).0), key(b"")];
         if !self.may_be_watched(path, &keys) {
             return;
         }
         let what = self.closing(task, path, what);
         self.changes.push(Change { row, path, what });
-        for &key in keys.iter().filter(|key| self.names.contains(key)) {
-            self.rows.entry((owner.capture, key)).or_default().push(row);
+        for (at, &key) in keys.iter().enumerate() {
+            if self.names.contains(&key) && !keys[..at].contains(&key) {
+                self.rows.entry((owner.capture, key)).or_default().push(row);
+            }
         }
     }
 

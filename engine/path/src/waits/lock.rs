@@ -127,12 +127,13 @@ impl Locks {
             Owner::Process => !same_process(trace, task, call.task),
             Owner::OpenFile => task != call.task,
         };
-        let reopened = owner == Owner::OpenFile;
-        let before = before.filter(|&row| {
-            let task = trace.events.task(row);
-            let by_itself = || task == call.task && lock.opened_between(trace, row, call.span.row);
-            is_other(task) || reopened && by_itself()
-        });
+        let through_another_file = |row: u32| {
+            owner == Owner::OpenFile
+                && trace.events.task(row) == call.task
+                && lock.opened_between(trace, row, call.span.row)
+        };
+        let before =
+            before.filter(|&row| is_other(trace.events.task(row)) || through_another_file(row));
         let mut holders: Vec<Holder> = before.map(|row| lock.holder(trace, row)).collect();
         holders.sort_unstable();
         holders.dedup();

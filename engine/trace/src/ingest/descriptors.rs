@@ -9,7 +9,9 @@
 //! execve closes are not removed: nothing uses them before they are opened again.
 
 use crate::store::index::OwnTask;
-use crate::store::targets::{ACCEPTED, PROCESS, TERMINAL, WATCHED, is_host_and_port};
+use crate::store::targets::{
+    ACCEPTED, PROCESS, TERMINAL, UNNAMED_SOCKET, WATCHED, is_host_and_port,
+};
 use parsers::syscalls::{Action, action_of};
 use parsers::{Interner, Line, NO_ID, Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -70,7 +72,7 @@ const GIVEN: [&str; 3] = ["stdin", "stdout", "stderr"];
 fn role(action: Action) -> Option<Role> {
     Some(match action {
         Action::Opens | Action::Creates | Action::OpensQueue => Role::Opens,
-        Action::MakesSocket => Role::Makes("socket:[]"),
+        Action::MakesSocket => Role::Makes(UNNAMED_SOCKET),
         Action::MakesEpoll => Role::Makes("anon_inode:[eventpoll]"),
         Action::MakesEventfd => Role::Makes("anon_inode:[eventfd]"),
         Action::MakesTimerfd => Role::Makes("anon_inode:[timerfd]"),

@@ -12,6 +12,9 @@ pub const PROCESS: &[u8] = b"pid:";
 /// A terminal whose name is not printed: a request that only terminals know succeeded on its descriptor.
 pub const TERMINAL: &[u8] = b"terminal";
 
+/// A socket whose name is not printed, and which has no address of its own.
+pub const UNNAMED_SOCKET: &str = "socket:[]";
+
 /// Before the path whose changes are reported at a descriptor of inotify.
 pub(crate) const WATCHED: &[u8] = b"inotify:";
 

@@ -13,6 +13,7 @@ use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
 use kit::table_support::kit::table;
 use kit::table_support::provenance::Provenance;
+use parsers::scan::string_end;
 use trace::store::recent_lines::LinePlace;
 
 table! {
@@ -60,14 +61,8 @@ fn printed(line: &str) -> &str {
     let Some(text) = text else {
         return line;
     };
-    let mut escaped = false;
-    let end = text.find(|char: char| {
-        let ends = char == '"' && !escaped;
-        escaped = char == '\\' && !escaped;
-        ends
-    });
-    text.get(..end.unwrap_or(text.len()))
-        .map_or(text, |text| text.strip_suffix("\\n").unwrap_or(text))
+    let text = text.get(..string_end(text.as_bytes())).unwrap_or(text);
+    text.strip_suffix("\\n").unwrap_or(text)
 }
 
 /// The start of a text and its end, which often says most.
