@@ -9,7 +9,7 @@ PYTHON := .venv/bin/python
 STAMPS := .venv/stamps
 RUST := $(shell find parsers redact engine -name '*.rs' -not -path '*/target/*') $(wildcard redact/known/*.txt) $(wildcard parsers/Cargo.toml redact/Cargo.toml engine/*/Cargo.toml) Cargo.toml Cargo.lock
 # A macro declares these modules, so that `cargo fmt` does not find them.
-TABLES := $(wildcard engine/detect/src/tables/*.rs engine/detect/src/tables/*/*.rs)
+TABLES := $(wildcard engine/*/src/tables/*.rs engine/*/src/tables/*/*.rs engine/*/src/tables/*/*/*.rs)
 SAMPLE := samples/ssh-login/ssh-login.truss
 SIZE := 100M
 FUZZ_SECONDS := 120

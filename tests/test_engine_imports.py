@@ -18,9 +18,11 @@ MAX_LINES = 20_000
 CRATES = {
     "spill": [["limits"], ["linux", "others"]],
     "trace": [["parallel"], ["store"], ["ingest", "query"], ["testing"]],
-    "path": [["waits"], ["critical_path", "logs"], ["partition"], ["testing"]],
+    "logs": [["messages"]],
+    "path": [["waits"], ["critical_path"], ["partition"], ["testing"]],
     "kit": [["table_support"], ["testing"]],
     "report": [["picture", "replay", "tables"]],
+    "outcome": [["tables"]],
     "detect": [["tables"]],
     "export": [["timeline"], ["formats"]],
     "binding": [["session"], ["python"]],

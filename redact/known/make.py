@@ -19,8 +19,8 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent.parent
 SOURCES = ("parsers/src", "engine/trace/src/store", "engine/trace/src/ingest", "engine/path/src/waits",
-           "engine/path/src/critical_path", "engine/path/src/logs", "engine/kit/src/table_support",
-           "engine/report/src/tables", "engine/detect/src")  # fmt: skip
+           "engine/path/src/critical_path", "engine/logs/src", "engine/kit/src/table_support",
+           "engine/report/src/tables", "engine/outcome/src", "engine/detect/src")  # fmt: skip
 PROSE = frozenset(("builder.rs", "schema.rs"))
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]+")

@@ -5,7 +5,6 @@
 #![deny(missing_docs)]
 
 pub mod critical_path;
-pub mod logs;
 pub mod partition;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

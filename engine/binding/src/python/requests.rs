@@ -123,7 +123,7 @@ pub(super) fn requested_threshold((within, least_ns): (String, Vec<i64>)) -> PyR
 
 /// A table of this name.
 pub(super) fn table(name: &str) -> PyResult<&'static TableSpec> {
-    let known = || tables::TABLES.iter().map(|table| table.schema.name);
+    let known = || tables::all().map(|table| table.schema.name);
     tables::by_name(name).ok_or_else(|| unknown_name("table", name, known()))
 }
 

@@ -2,7 +2,7 @@
 //! threshold.
 
 use crate::random::{claimed, scripts};
-use detect::tables::{TABLES, made};
+use detect::tables::{all, made};
 use kit::table_support::threshold::CostScope;
 use kit::table_support::threshold::Threshold;
 use kit::testing::look;
@@ -41,7 +41,7 @@ proptest! {
         look(&trace, |context| {
             let wall_ns: i64 = context.windows.iter().map(|window| window.wall_ns()).sum();
             let least_ns = (wall_ns * share / 100).max(1);
-            for table in TABLES.iter().filter(|table| table.schema.name != "captures") {
+            for table in all().filter(|table| table.schema.name != "captures") {
                 let all = (table.build)(context).table;
                 for (within, group) in GROUPS {
                     let floor = Threshold { within, least_ns: vec![least_ns] };

@@ -5,8 +5,8 @@ use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
 use kit::table_support::kit::{LinesOf, table};
 use kit::table_support::provenance::Provenance;
+use logs::messages::items::{Item, ItemKind, Log};
 use parsers::NO_NS;
-use path::logs::items::{Item, ItemKind, Log};
 use trace::store::heuristics::MIN_DIVISOR_TICKS;
 
 table! {

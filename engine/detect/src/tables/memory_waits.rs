@@ -8,11 +8,11 @@
 //! ```
 //! A wait that another thread of the capture ended is one for that thread: it held the lock of the address space.
 
-use super::endings::{lines_of, mapped_length};
 use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
 use kit::table_support::kit::{LinesOf, TaskAt, table};
 use kit::table_support::provenance::Provenance;
+use outcome::tables::endings::{lines_of, mapped_length};
 use parsers::{Outcome, Text};
 use path::critical_path::segment::{Segment, What};
 use path::critical_path::walk::{self, WalkListener};

@@ -1,5 +1,5 @@
 //! The tables that rules query. Each is one file, which declares it (see [`kit::table_support::kit`]), and one name in
-//! the list below.
+//! the list below, or in that of [`outcome::tables`].
 
 mod probe_series;
 
@@ -15,31 +15,16 @@ use trace::query::event_rows;
 use trace::store::schema::TableSchema;
 use trace::store::trace::SUMMARY_ROWS;
 
-/// Declares the modules of tables, and lists what they declare, then what modules within them declare.
-macro_rules! tables {
-    ($($visibility:vis $name:ident,)*; $($outer:ident::$inner:ident,)*) => {
-        $($visibility mod $name;)*
-
-        /// All tables that rules can request by name.
-        pub static TABLES: &[&TableSpec] = &[&loops::TABLE, $(&$name::TABLE,)* $(&$outer::$inner::TABLE),*];
-    };
-}
-
-tables! {
+kit::tables! {
     ancestor_walks,
     blocked_writers,
     call_bounds,
-    captures,
     children,
     commands,
     connects,
     copies,
     cpu,
     cpu_waits,
-    endings,
-    entropy_waits,
-    error_counts,
-    excerpts,
     fd_sweeps,
     forks,
     gap_lengths,
@@ -51,7 +36,6 @@ tables! {
     lookups,
     memory_waits,
     metadata,
-    open_calls,
     outliers,
     polls,
     ready_spins,
@@ -70,13 +54,6 @@ tables! {
     syncs,
     timeouts,
     ;
-    endings::calls,
-    endings::cycles,
-    endings::failures,
-    endings::foreign_lines,
-    endings::questions,
-    endings::targets,
-    endings::texts,
 }
 
 /// Tables that need more than a name: arguments, or a place of their own in the interface.
@@ -97,10 +74,20 @@ static OTHERS: &[&TableSchema] = &[
     &SUMMARY_ROWS,
 ];
 
+/// All tables that rules can request by name.
+pub fn all() -> impl Iterator<Item = &'static TableSpec> {
+    [&loops::TABLE]
+        .into_iter()
+        .chain(outcome::tables::TABLES.iter().copied())
+        .chain(TABLES.iter().copied())
+}
+
 /// What all tables contain.
 pub fn schemas() -> impl Iterator<Item = &'static TableSchema> {
-    let requested = TABLES.iter().map(|table| &table.schema);
-    OTHERS.iter().copied().chain(requested)
+    OTHERS
+        .iter()
+        .copied()
+        .chain(all().map(|table| &table.schema))
 }
 
 /// Looks up what a table contains by its name.
@@ -110,10 +97,7 @@ pub fn schema_of(name: &str) -> Option<&'static TableSchema> {
 
 /// Looks up a table by name.
 pub fn by_name(name: &str) -> Option<&'static TableSpec> {
-    TABLES
-        .iter()
-        .find(|table| table.schema.name == name)
-        .copied()
+    all().find(|table| table.schema.name == name)
 }
 
 /// Builds a table. With a threshold, rows below it may be missing.

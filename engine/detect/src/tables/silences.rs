@@ -12,11 +12,11 @@ use kit::table_support::context::TableContext;
 use kit::table_support::kit::{LinesOf, table};
 use kit::table_support::messages::{WAITS, free, is_cut, messages, part};
 use kit::table_support::provenance::Provenance;
+use logs::messages::endings::{Ending, ending, is_background, is_idle, is_ready, is_spread};
+use logs::messages::pairs::{begins, is_end, is_last, pairs, without_level, without_tag};
+use logs::messages::stages::Stage;
+use logs::messages::stated::{Meaning, Stated, stated};
 use parsers::{Clock, DurKind, Text};
-use path::logs::endings::{Ending, ending, is_background, is_idle, is_ready, is_spread};
-use path::logs::pairs::{begins, is_end, is_last, pairs, without_level, without_tag};
-use path::logs::stages::Stage;
-use path::logs::stated::{Meaning, Stated, stated};
 use rustc_hash::FxHashMap;
 use trace::store::heuristics::{
     MAX_BYSTANDERS, MAX_RESUME_NS, MAX_SILENCE_AFTER_STATED, MIN_RHYTHM_OF_WORK, MIN_RHYTHM_WAITS,

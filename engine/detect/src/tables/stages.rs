@@ -9,9 +9,9 @@ use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
 use kit::table_support::kit::{LinesOf, table};
 use kit::table_support::provenance::Provenance;
+use logs::messages::items::{ItemKind, Log};
+use logs::messages::stages::Stage;
 use parsers::NO_NS;
-use path::logs::items::{ItemKind, Log};
-use path::logs::stages::Stage;
 
 table! {
     stages "Log messages of one text, ordered by their first message.";

@@ -3,13 +3,13 @@
 use crate::table_support::found_loops::LoopMemo;
 use crate::table_support::moved::Moved;
 use crate::table_support::threshold::Threshold;
+use logs::messages::items::{Log, logs};
 use parsers::Text;
 use path::critical_path::attribution::Attribution;
 use path::critical_path::time_index::TimeIndex;
 use path::critical_path::tracing::{TracedTime, TracingCost};
 use path::critical_path::trust::Trust;
 use path::critical_path::window::Window;
-use path::logs::items::{Log, logs};
 use path::waits::wakers::Wakers;
 use std::sync::OnceLock;
 use trace::query::selection::Selection;

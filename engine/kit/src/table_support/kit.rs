@@ -27,7 +27,7 @@
 //! ([`Cell::Value`]). A table with `columns` instead sets the columns of a row one by one, through the setters of
 //! [`TableBuilder`].
 //!
-//! The table's only other mention in the engine is its name in `detect::tables`.
+//! The table's only other mention in the engine is its name in the list [`tables!`](crate::tables) of its folder.
 
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
@@ -212,6 +212,19 @@ macro_rules! table {
 pub use table;
 
 /// The struct of a row, and how it is written.
+/// Declares the modules of tables, and lists what they declare, then what modules within them declare.
+#[macro_export]
+macro_rules! tables {
+    ($($visibility:vis $name:ident,)*; $($outer:ident::$inner:ident,)*) => {
+        $($visibility mod $name;)*
+
+        /// The tables of this folder.
+        pub static TABLES: &[&$crate::table_support::kit::TableSpec] =
+            &[$(&$name::TABLE,)* $(&$outer::$inner::TABLE),*];
+    };
+}
+
+#[doc(hidden)]
 #[macro_export]
 macro_rules! row {
     ($(

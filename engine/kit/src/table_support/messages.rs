@@ -1,8 +1,8 @@
 //! The messages of a log, the next of them that nothing owns, and the parts between marks of left-out lines.
 
 use crate::table_support::context::TableContext;
+use logs::messages::endings::{Ending, ending, is_idle, is_spread};
 use parsers::NO_NS;
-use path::logs::endings::{Ending, ending, is_idle, is_spread};
 use trace::store::event::EventKind;
 use trace::store::trace::Capture;
 

@@ -8,10 +8,10 @@
 //! An open that creates fails with EEXIST only if the file must not exist yet (O_EXCL): then the file is the lock. So is the new
 //! name of a link or of a folder that is renamed. A single refusal is a wait if the same call succeeds after a pause.
 
-use super::super::endings::lines_of;
 use super::{LockWait, contains};
 use kit::table_support::context::TableContext;
 use kit::table_support::shape_index::ShapeIndex;
+use outcome::tables::endings::lines_of;
 use parsers::facts::Created;
 use parsers::syscalls::{Action, Wait};
 use parsers::{Outcome, Text};

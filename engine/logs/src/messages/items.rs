@@ -11,9 +11,9 @@
 //! Messages are about one kind of item if they contain nearly the same numbers after the same noun, or nearly the same
 //! names. An item is completed with its last message, if that is the one that ends most of them.
 
-use crate::logs::fit::{Fit, fit};
-use crate::logs::stages::{self, Said, Stage};
-use crate::logs::words;
+use super::fit::{Fit, fit};
+use super::stages::{self, Said, Stage};
+use super::words;
 use parsers::{DurKind, NO_NS};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::query::selection::Selection;

@@ -176,7 +176,7 @@ fn is_mapped_again(
 }
 
 /// The length in bytes of what an mmap maps.
-pub(in crate::tables) fn mapped_length(line: &str) -> Option<u64> {
+pub fn mapped_length(line: &str) -> Option<u64> {
     let (_, call) = line.split_once("mmap")?;
     let (_, args) = call.split_once('(')?;
     number(args.split(',').nth(1)?.trim())?.checked_next_multiple_of(PAGE_BYTES)

@@ -20,7 +20,7 @@ pub(super) mod targets;
 pub(super) mod texts;
 mod untraced_child;
 
-pub(in crate::tables) use faults::mapped_length;
+pub use faults::mapped_length;
 use faults::{
     events_after, fault_row, first_delivery, last_fault_row, same_faults, unmapping, unpledged_row,
 };
@@ -269,7 +269,7 @@ fn last_call(context: &TableContext<'_>, process: &EndedProcess) -> Text {
 }
 
 /// The texts of the lines of rows, in their order.
-pub(in crate::tables) fn lines_of(context: &TableContext<'_>, rows: &[u32]) -> Vec<String> {
+pub fn lines_of(context: &TableContext<'_>, rows: &[u32]) -> Vec<String> {
     let events = &context.trace.events;
     lines_at(
         context,
