@@ -17,7 +17,8 @@ MAX_LINES = 20_000
 # A folder may use those in layers below its own. Folders of one layer do not know each other.
 CRATES = {
     "spill": [["limits"], ["linux", "others"]],
-    "trace": [["parallel"], ["store"], ["ingest", "query"], ["testing"]],
+    "trace": [["parallel"], ["store"], ["ingest"], ["testing"]],
+    "query": [["source_lines"], ["filter", "time_bounds"], ["cache"], ["selection"], ["event_rows"]],
     "logs": [["messages"]],
     "path": [["waits"], ["critical_path"], ["partition"], ["testing"]],
     "kit": [["table_support"], ["testing"]],

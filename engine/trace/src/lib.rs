@@ -3,7 +3,6 @@
 
 pub mod ingest;
 pub mod parallel;
-pub mod query;
 pub mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

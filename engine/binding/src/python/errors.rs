@@ -3,9 +3,9 @@
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use query::filter::Unfit;
+use query::time_bounds::TimeBoundError;
 use trace::ingest::capture::ReadError;
-use trace::query::filter::Unfit;
-use trace::query::time_bounds::TimeBoundError;
 
 create_exception!(
     _engine,

@@ -11,12 +11,12 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use parsers::NO_NS;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use query::event_rows;
+use query::selection::Selection;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trace::query::event_rows;
-use trace::query::selection::Selection;
 
 /// An array for consumers of the Arrow PyCapsule protocol. Nothing else refers to its memory.
 #[pyclass(name = "Array", module = "tracealyze._engine", frozen)]

@@ -3,7 +3,7 @@
 use crate::python::errors::{InvalidExpression, InvalidPattern};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
-use trace::query::filter::{Comparison, Expr, Operation, Pattern};
+use query::filter::{Comparison, Expr, Operation, Pattern};
 
 /// No expression that someone wrote down is deeper; one that is made to be would fill the stack.
 const DEEPEST: usize = 200;

@@ -3,8 +3,8 @@
 use super::errors::Raised;
 use super::filter::Condition;
 use pyo3::prelude::*;
-use trace::query::filter::events::EventFilter;
-use trace::query::selection::Criteria;
+use query::filter::events::EventFilter;
+use query::selection::Criteria;
 
 /// Which events count.
 #[pyclass(name = "Selection", module = "tracealyze._engine", frozen)]

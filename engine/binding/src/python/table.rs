@@ -20,12 +20,12 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList, PyTuple};
+use query::event_rows;
+use query::filter::{self, groups};
+use query::selection::Selection;
+use query::source_lines::Arguments;
 use std::ops::Range;
 use std::sync::Arc;
-use trace::query::event_rows;
-use trace::query::filter::{self, groups};
-use trace::query::selection::Selection;
-use trace::query::source_lines::Arguments;
 use trace::store::table::{Table, TextColumn, Values};
 use trace::store::trace::Trace;
 

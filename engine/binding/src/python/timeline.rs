@@ -11,11 +11,11 @@ use export::timeline::text::Inert;
 use export::timeline::{Moment, Path, Timeline, slices};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use query::cache::QueryCache;
+use query::selection::{Criteria, Selection};
+use query::time_bounds::TimeBoundError;
 use std::io;
 use std::sync::Arc;
-use trace::query::cache::QueryCache;
-use trace::query::selection::{Criteria, Selection};
-use trace::query::time_bounds::TimeBoundError;
 use trace::store::table::Table;
 use trace::store::trace::Trace;
 

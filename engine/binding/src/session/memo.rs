@@ -1,7 +1,7 @@
 //! The last answer to a question about a choice: many questions follow about the same.
 
+use query::time_bounds::TimeBoundError;
 use std::sync::{Arc, Mutex, PoisonError};
-use trace::query::time_bounds::TimeBoundError;
 
 /// An answer and its key.
 pub(crate) struct LastAnswer<K, T>(Mutex<Option<(K, Arc<T>)>>);

@@ -223,13 +223,10 @@ fn each_start_of_a_machine_is_a_run_with_its_own_clock() {
 /// Seconds from each message to the next one, and the lines of both.
 fn silences(text: &str) -> Vec<(i64, i64, i64)> {
     let trace = read(text);
-    let choice = trace::query::selection::Criteria::default();
-    let all = trace::query::selection::Selection::new(
-        &trace,
-        &choice,
-        &trace::query::cache::QueryCache::default(),
-    )
-    .unwrap_or_else(|_| panic!("all"));
+    let choice = query::selection::Criteria::default();
+    let all =
+        query::selection::Selection::new(&trace, &choice, &query::cache::QueryCache::default())
+            .unwrap_or_else(|_| panic!("all"));
     let table = report::tables::gaps::gaps(&trace, &all, 0);
     let column = |name| match table.column(name) {
         Some(trace::store::table::Values::Int(values)) => values

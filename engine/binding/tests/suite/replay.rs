@@ -3,9 +3,9 @@
 use crate::random::{claimed, scripts};
 use binding::session::Session;
 use proptest::prelude::*;
+use query::selection::Criteria;
 use report::replay::question::{Changed, Question, Variant};
 use report::replay::scenario::Replayed;
-use trace::query::selection::Criteria;
 use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 use trace::testing::{TaskPlan, build, task};

@@ -7,7 +7,7 @@ use kit::table_support::threshold::CostScope;
 use kit::table_support::threshold::Threshold;
 use kit::testing::look;
 use proptest::prelude::*;
-use trace::query::filter::groups::reaching;
+use query::filter::groups::reaching;
 use trace::store::table::Table;
 use trace::testing::cells;
 

@@ -4,8 +4,8 @@ use path::critical_path::attribution::Attribution;
 use path::critical_path::wait_graph::chain;
 use path::critical_path::window::{WindowChoice, windows};
 use path::waits::wakers::Wakers;
-use trace::query::selection;
-use trace::query::selection::Selection;
+use query::selection;
+use query::selection::Selection;
 use trace::store::table::Values;
 use trace::testing::{TaskPlan, build, task};
 
@@ -17,7 +17,7 @@ fn rows(plans: Vec<TaskPlan>) -> Vec<Row> {
     let all = Selection::new(
         &trace,
         &selection::Criteria::default(),
-        &trace::query::cache::QueryCache::default(),
+        &query::cache::QueryCache::default(),
     )
     .unwrap_or_else(|_| panic!("all of it"));
     let wakers = Wakers::new(&trace);

@@ -8,13 +8,13 @@ use parsers::input::{self, Source};
 use path::critical_path::{timeline, wait_graph};
 use path::partition::group_by;
 use path::partition::scope::GroupQuery;
+use query::selection::{Criteria, Selection};
 use report::tables::calls::CallQuery;
 use report::tables::{calls, gaps, processes, totals};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::Path;
 use trace::ingest::read;
-use trace::query::selection::{Criteria, Selection};
 
 /// Read these bytes as a capture and compute everything: nothing panics, lines are counted once, and the window is
 /// divided completely. Returns whether the bytes are a capture at all.
@@ -64,10 +64,7 @@ fn lines_of(path: &Path, bytes: &[u8]) -> u64 {
     (ends + unended) as u64
 }
 
-fn ask(
-    analysis: &Session,
-    choice: &Criteria,
-) -> Result<(), trace::query::time_bounds::TimeBoundError> {
+fn ask(analysis: &Session, choice: &Criteria) -> Result<(), query::time_bounds::TimeBoundError> {
     let trace = &**analysis.trace();
     let wall_ns: i64 = analysis
         .windows(choice)?
@@ -90,7 +87,7 @@ fn ask(
     );
     let divided_ns: i64 = pieces.exclusive_by_task().iter().sum();
     assert_eq!(divided_ns, wall_ns, "each moment is given to somebody");
-    let selection = Selection::new(trace, choice, &trace::query::cache::QueryCache::default())?;
+    let selection = Selection::new(trace, choice, &query::cache::QueryCache::default())?;
     timeline::table(trace, &stretches.finish());
     group_by::group_by(trace, &pieces, &GroupQuery::default());
     wait_graph::chain(trace, wakers, attribution.walk_stats(), &selection);

@@ -10,8 +10,8 @@ use kit::table_support::pruning::{Pruning, prune};
 use kit::table_support::threshold::Threshold;
 use path::critical_path::{timeline, wait_graph};
 use path::partition::{group_by, stack_times};
+use query::event_rows;
 use report::tables::{calls, gaps, intervals, loops, processes, verdicts};
-use trace::query::event_rows;
 use trace::store::schema::TableSchema;
 use trace::store::trace::SUMMARY_ROWS;
 

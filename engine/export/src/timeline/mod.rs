@@ -9,7 +9,7 @@ use crate::timeline::columns::Columns;
 use crate::timeline::owners::{Owner, Owners};
 use crate::timeline::slices::Slice;
 use crate::timeline::text::Inert;
-use trace::query::selection::Selection;
+use query::selection::Selection;
 use trace::store::table::Table;
 use trace::store::trace::Trace;
 

@@ -5,9 +5,9 @@
 
 use crate::timeline::Fact;
 use parsers::{NO_NS, Text};
+use query::selection::Selection;
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
-use trace::query::selection::Selection;
 use trace::store::event::EventKind;
 use trace::store::index::TaskId;
 use trace::store::index::TiVec;
@@ -180,8 +180,8 @@ pub fn each<E>(
 mod tests {
     use super::{Slice, each, min_ns};
     use crate::timeline::Fact;
-    use trace::query::cache::QueryCache;
-    use trace::query::selection::{Criteria, Selection};
+    use query::cache::QueryCache;
+    use query::selection::{Criteria, Selection};
     use trace::store::trace::Trace;
     use trace::testing::{build, task};
 

@@ -32,7 +32,7 @@ use kit::table_support::provenance::Provenance;
 use parsers::facts::{FaultAddress, FaultCode, RefusedCall, RefusedPromise};
 use parsers::line::Ended;
 use parsers::{NO_ID, Text};
-use trace::query::source_lines;
+use query::source_lines;
 use trace::store::index::TaskId;
 use trace::store::recent_lines::LinePlace;
 use untraced_child::failed_child;

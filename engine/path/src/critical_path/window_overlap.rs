@@ -6,7 +6,7 @@
 //! ```
 
 use crate::critical_path::window::Window;
-use trace::query::selection::Selection;
+use query::selection::Selection;
 use trace::store::event::EventKind;
 use trace::store::index::TaskId;
 use trace::store::trace::Trace;
@@ -77,8 +77,8 @@ mod tests {
     use super::{WindowOverlap, window_overlap};
     use crate::critical_path::window;
     use crate::critical_path::window::windows;
-    use trace::query::cache::QueryCache;
-    use trace::query::selection::{Criteria, Selection};
+    use query::cache::QueryCache;
+    use query::selection::{Criteria, Selection};
     use trace::store::trace::Trace;
     use trace::testing::{build, task};
 

@@ -8,11 +8,11 @@ use kit::table_support::context::TableContext;
 use kit::table_support::provenance::Provenance;
 use path::critical_path::tracing::TracingCost;
 use path::critical_path::trust::Trust;
+use query::cache::QueryCache;
+use query::selection::{Criteria, Selection};
+use query::time_bounds::TimeBoundError;
 use rustc_hash::FxHashSet;
 use trace::parallel;
-use trace::query::cache::QueryCache;
-use trace::query::selection::{Criteria, Selection};
-use trace::query::time_bounds::TimeBoundError;
 use trace::store::index::TaskId;
 
 /// What changes.

@@ -2,9 +2,9 @@
 
 use crate::tables::processes::{Process, gathered, rows};
 use parsers::{NO_ID, NO_NS, Text};
+use query::selection::Selection;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use trace::query::selection::Selection;
 use trace::store::event::NONE;
 use trace::store::index::{TaskId, TiSlice, ti_vec};
 use trace::store::table::Table;

@@ -1,11 +1,11 @@
 //! Errors: the number of failed calls by syscall and error.
 
 use parsers::{NO_NS, Outcome, Text};
+use query::selection::Selection;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::ops::Range;
-use trace::query::selection::Selection;
 use trace::store::event::{EventKind, NONE, SEGMENT_ROWS};
 use trace::store::shape_parts::ShapeParts;
 use trace::store::trace::Trace;

@@ -1,7 +1,7 @@
 //! Gaps between two calls of a task (user code, or calls missing from the capture), and silences of a log.
 
 use parsers::{NO_ID, NO_NS, Text};
-use trace::query::selection::Selection;
+use query::selection::Selection;
 use trace::store::event::EventKind;
 use trace::store::index::TaskId;
 use trace::store::schema::schema;

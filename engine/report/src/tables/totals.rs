@@ -1,7 +1,7 @@
 //! Totals: the first numbers of a report.
 
 use parsers::Outcome;
-use trace::query::selection::Selection;
+use query::selection::Selection;
 use trace::store::event::EventKind;
 use trace::store::index::TaskId;
 use trace::store::trace::Trace;

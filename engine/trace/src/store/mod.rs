@@ -7,7 +7,7 @@ pub mod command_line;
 pub mod event;
 pub mod events;
 pub mod facts;
-pub(crate) mod file_chunks;
+pub mod file_chunks;
 pub mod grouped;
 pub mod heuristics;
 pub mod histogram;

@@ -11,7 +11,7 @@ use crate::critical_path::attribution::Attribution;
 use crate::critical_path::segment::{Segment, Tag, What};
 use parsers::syscalls::{Action, Class, Wait};
 use parsers::{DurKind, NO_NS};
-use trace::query::selection::Selection;
+use query::selection::Selection;
 use trace::store::classes::class_of;
 use trace::store::event::EventKind;
 use trace::store::index::TaskId;

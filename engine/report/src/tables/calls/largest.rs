@@ -8,10 +8,10 @@
 
 use super::{CallKey, CallOrder, Group, Sums};
 use parsers::{NO_NS, Outcome};
+use query::event_rows;
 use rustc_hash::FxHasher;
 use std::hash::{BuildHasher, BuildHasherDefault};
 use trace::parallel;
-use trace::query::event_rows;
 use trace::store::index::{ShapeId, TiSlice};
 use trace::store::trace::Trace;
 

@@ -1,9 +1,9 @@
-use crate::query::event_rows::EVENTS;
-use crate::query::filter::events::EventFilter;
-use crate::query::filter::*;
-use crate::store::table::{Values, ints, some_ints, texts};
-use crate::testing::{build, task};
+use crate::event_rows::EVENTS;
+use crate::filter::events::EventFilter;
+use crate::filter::*;
 use parsers::NO_NS;
+use trace::store::table::{Values, ints, some_ints, texts};
+use trace::testing::{build, task};
 
 fn table() -> Table {
     let columns = vec![

@@ -1,12 +1,12 @@
 //! Lines of a capture, read again on request: evidence for findings, arguments of events.
 
-use crate::store::event::EventKind;
-use crate::store::file_chunks::FileChunks;
-use crate::store::table::{TextColumn, Values};
-use crate::store::trace::Trace;
 use parsers::input::{self, Source};
 use std::io;
 use std::path::Path;
+use trace::store::event::EventKind;
+use trace::store::file_chunks::FileChunks;
+use trace::store::table::{TextColumn, Values};
+use trace::store::trace::Trace;
 
 /// A quoted line is cut here; nobody reads more, and a line may have hundreds of megabytes.
 const MAX_BYTES: usize = 4096;

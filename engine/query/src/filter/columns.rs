@@ -1,8 +1,8 @@
 //! Columns as filters see them: values by row, texts by number.
 
-use crate::store::event::NONE;
-use crate::store::table::{Table, Values};
 use std::borrow::Cow;
+use trace::store::event::NONE;
+use trace::store::table::{Table, Values};
 
 /// Gives the value of a column in a row; `None` is missing.
 pub type ValueOf<'rows, T> = Box<dyn Fn(u32) -> Option<T> + Send + Sync + 'rows>;

@@ -1,8 +1,8 @@
 //! Groups of rows that cost enough.
 
-use crate::store::event::NONE;
-use crate::store::table::{Table, Values};
 use rustc_hash::FxHashMap;
+use trace::store::event::NONE;
+use trace::store::table::{Table, Values};
 
 /// The rows that have a cost and whose groups cost enough. Rows are grouped by the values of these
 /// columns, or not at all if there are no columns. The minimum cost is given per capture.
@@ -85,7 +85,7 @@ fn cell(values: &Values, row: usize) -> Cell<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::table::{ints, texts};
+    use trace::store::table::{ints, texts};
 
     #[test]
     fn rows_are_kept_that_cost_enough_together() {

@@ -9,10 +9,10 @@
 //! A line begins a stretch at the moment that it prints, and ends one when its event ends. Of a log it ends one at that
 //! moment too: the silence after a message did not lead to it.
 
-use crate::query::source_lines;
-use crate::store::trace::{Capture, Trace};
+use crate::source_lines;
 use parsers::{Clock, DurKind, NO_NS, StampMoment, scan};
 use regex::bytes::Regex;
+use trace::store::trace::{Capture, Trace};
 
 /// Why a text names no moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -285,8 +285,8 @@ impl<'trace> LineSearch<'trace> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::read;
     use std::io::Write;
+    use trace::ingest::read;
 
     const LINES: &str = "\
 7 1700000100.000000 execve(\"/bin/a\", [\"a\"], 0x7ffd) = 0 <0.100000>

@@ -1,4 +1,5 @@
 //! Which events a request selects, and the source lines of a capture.
+#![deny(missing_docs)]
 
 pub mod cache;
 pub mod event_rows;

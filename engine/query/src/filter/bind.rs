@@ -1,10 +1,10 @@
 //! Binding: an expression and the columns it names become one function of a row.
 
 use super::columns::{ColumnValues, RowSource, TextValues, ValueOf};
-use crate::query::filter::{Comparison, Expr, Operation, Unfit};
-use crate::store::event::NONE;
+use crate::filter::{Comparison, Expr, Operation, Unfit};
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Relaxed;
+use trace::store::event::NONE;
 
 /// Whether a row meets a condition.
 pub type Test<'rows> = Box<dyn Fn(u32) -> bool + Send + Sync + 'rows>;

@@ -1,14 +1,14 @@
 //! Which events count: by process, program, syscall, time, and any condition on their columns.
 
-use crate::query::cache::QueryCache;
-use crate::query::filter::events::{EventFilter, Matched};
-use crate::query::time_bounds::TimeBoundError;
-use crate::store::index::{TaskId, TiVec};
-use crate::store::programs::ProgramIndex;
-use crate::store::tasks;
-use crate::store::trace::Trace;
+use crate::cache::QueryCache;
+use crate::filter::events::{EventFilter, Matched};
+use crate::time_bounds::TimeBoundError;
 use parsers::{NO_NS, Text};
 use std::sync::Arc;
+use trace::store::index::{TaskId, TiVec};
+use trace::store::programs::ProgramIndex;
+use trace::store::tasks;
+use trace::store::trace::Trace;
 
 /// The criteria of the user. Empty lists and `None` mean all; several conditions must all hold.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,9 +1,9 @@
 //! The last answers to queries that cost a pass over the events or the source lines: many requests follow about the same.
 
-use crate::query::filter::events::{EventFilter, Matched};
-use crate::query::time_bounds::{self, NamedBounds, TimeBoundError, TimeBounds};
-use crate::store::trace::Trace;
+use crate::filter::events::{EventFilter, Matched};
+use crate::time_bounds::{self, NamedBounds, TimeBoundError, TimeBounds};
 use std::sync::{Arc, Mutex, PoisonError};
+use trace::store::trace::Trace;
 
 /// The last condition on events and the last time bounds of one trace, with their results.
 #[derive(Default)]

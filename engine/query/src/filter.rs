@@ -14,9 +14,9 @@ pub(crate) mod columns;
 pub mod events;
 pub mod groups;
 
-use crate::query::filter::bind::bind;
-use crate::store::table::Table;
+use crate::filter::bind::bind;
 use std::cmp::Ordering;
+use trace::store::table::Table;
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]

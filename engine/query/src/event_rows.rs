@@ -1,14 +1,14 @@
 //! The event table as columns for people and for Arrow, a piece at a time.
 
-use crate::query::selection::Selection;
-use crate::store::event::{self, EventKind, SEGMENT_ROWS};
-use crate::store::index::ShapeId;
-use crate::store::schema::schema;
-use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
-use crate::store::text_columns::{self, push_text};
-use crate::store::trace::Trace;
+use crate::selection::Selection;
 use parsers::{NO_ID, NO_NS, Outcome, Text};
 use std::ops::Range;
+use trace::store::event::{self, EventKind, SEGMENT_ROWS};
+use trace::store::index::ShapeId;
+use trace::store::schema::schema;
+use trace::store::table::{Table, TextColumn, Values, ints, some_ints};
+use trace::store::text_columns::{self, push_text};
+use trace::store::trace::Trace;
 
 schema! {
     pub EVENTS: events "The events.";

@@ -2,18 +2,18 @@
 
 use super::bind::bind;
 use super::columns::{ColumnValues, RowSource, TextValues};
-use crate::query::filter::{Expr, Unfit};
-use crate::query::source_lines::Arguments;
-use crate::store::event::{EventKind, NONE};
-use crate::store::index::{ShapeId, TaskId, TiVec, ti_vec};
-use crate::store::programs::ProgramIndex;
-use crate::store::text_columns;
-use crate::store::trace::Trace;
+use crate::filter::{Expr, Unfit};
+use crate::source_lines::Arguments;
 use parsers::syscalls::action_of;
 use parsers::{DurKind, NO_ID, NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
+use trace::store::event::{EventKind, NONE};
+use trace::store::index::{ShapeId, TaskId, TiVec, ti_vec};
+use trace::store::programs::ProgramIndex;
+use trace::store::text_columns;
+use trace::store::trace::Trace;
 
 /// A condition on events that was found to fit them.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +30,7 @@ impl EventFilter {
         Ok(EventFilter(Arc::new(condition)))
     }
 
-    /// The events that meet it; see [`crate::query::cache::QueryCache`] for those found last.
+    /// The events that meet it; see [`crate::cache::QueryCache`] for those found last.
     pub fn matched(&self, trace: &Trace) -> Matched {
         Matched::new(trace, bits(trace, &self.0))
     }
