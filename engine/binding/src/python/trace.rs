@@ -380,8 +380,10 @@ impl PyTrace {
         selection: &PySelection,
     ) -> PyResult<Vec<(String, i64, i64)>> {
         detached(py, || -> Result<_, TimeBoundError> {
-            let times =
-                group_by::program_times(self.0.trace(), self.0.pieces(&selection.0)?.as_ref());
+            let times = group_by::programs::program_times(
+                self.0.trace(),
+                self.0.pieces(&selection.0)?.as_ref(),
+            );
             Ok(times
                 .into_iter()
                 .map(|time| (time.name, time.exclusive_ns, time.processes))

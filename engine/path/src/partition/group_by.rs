@@ -15,7 +15,6 @@ use crate::partition::scope::{GroupKey, GroupQuery, Scope, ScopeFilter, differs_
 use parsers::syscalls::Class;
 use parsers::{NO_ID, NO_NS, Text};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use trace::store::event::NONE;
 use trace::store::schema::schema;
@@ -26,6 +25,7 @@ use trace::store::trace::Trace;
 mod aggregate;
 mod of_processes;
 mod ordering;
+pub mod programs;
 
 schema! {
     pub PARTITION: partition "Wall time of the window by process, call and target.";
@@ -83,46 +83,6 @@ pub fn group_by(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Table {
 
 fn order(group: &Aggregate) -> (Reverse<i64>, u32) {
     (Reverse(group.exclusive_ns), group.first)
-}
-
-/// Time on the path of all programs with one name.
-pub struct ProgramTime {
-    /// The last part of their paths; empty if the program is unknown.
-    pub name: String,
-    /// The time.
-    pub exclusive_ns: i64,
-    /// Number of processes that ran each of these programs.
-    pub processes: i64,
-}
-
-/// The time of programs by name, in the order of the program with most time of each.
-pub fn program_times(trace: &Trace, pieces: &Pieces) -> Vec<ProgramTime> {
-    let mut programs = grouped(
-        trace,
-        pieces,
-        PieceNumbers::All(pieces.all.len()),
-        &[GroupKey::Program],
-    );
-    programs.sort_unstable_by_key(|group| (Reverse(group.exclusive_ns), group.first));
-    let names = trace.program_names();
-    let mut places: FxHashMap<u32, usize> = FxHashMap::default();
-    let mut times: Vec<ProgramTime> = Vec::new();
-    for program in &programs {
-        let number = names.of(pieces.all[program.first as usize].program);
-        let place = *places.entry(number).or_insert(times.len());
-        if place == times.len() {
-            times.push(ProgramTime {
-                name: names.name(number).to_owned(),
-                exclusive_ns: 0,
-                processes: 0,
-            });
-        }
-        times[place].exclusive_ns = times[place]
-            .exclusive_ns
-            .saturating_add(program.exclusive_ns);
-        times[place].processes += program.processes;
-    }
-    times
 }
 
 /// The numbers of the selected pieces without grouping, the largest first, for [`rows`].
