@@ -1,9 +1,9 @@
-//! Memory for traces that are larger than the memory. Large blocks go to an unnamed file once there are many of them.
+//! Memory for traces that are larger than the memory. Large blocks go to unnamed files once there are many of them.
 //!
 //! ```text
 //! blocks of less than 256 KiB    the heap
 //! large blocks, up to a limit    the heap
-//! large blocks beyond it         a file without a name, mapped; its pages leave the memory when too many are in it
+//! large blocks beyond it         files without a name, mapped; their pages leave the memory when too many are in it
 //! ```
 //! Callers do not see where a block is. A page that is used again is mapped again by the kernel, from its
 //! cache of files or from the disk.

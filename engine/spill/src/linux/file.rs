@@ -1,11 +1,14 @@
-//! The file without a name, and the blocks in it.
+//! The files without a name, and the blocks in them.
 //!
-//! A block is a range of the file of its own. What grows has a longer range than it needs, so that it grows without a
-//! copy: the file has holes, and takes no space for them.
+//! A block is a range of a file of its own. What grows has a longer range than it needs, so that it grows without a
+//! copy: its file has holes, and takes no space for them.
 //!
 //! ```text
-//! file   |block|growing block|- - - - - - - - -|block|- freed -|block|
+//! of fixed size   |block|block|- freed -|block|
+//! growing         |block|- - - - - - - - -|block|- - - - - - - - -|
 //! ```
+//! They are two files because the system reads ahead of a page that is not in memory: in the first it finds the next
+//! blocks, in the other it would fill pages of holes with zeros.
 
 use crate::Failure;
 use rustix::fs::{FallocateFlags, fallocate};
@@ -21,8 +24,20 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A block in the file.
+/// A file, if there is one, and where its next block begins.
+struct Part {
+    file: Option<Arc<File>>,
+    end: u64,
+}
+
+impl Part {
+    const NONE: Part = Part { file: None, end: 0 };
+}
+
+/// A block in a file.
 struct Place {
+    /// Whether it is in the file of blocks that grow.
+    grows: bool,
     offset: u64,
     bytes: usize,
     /// Bytes of the file up to the next block.
@@ -32,11 +47,10 @@ struct Place {
 }
 
 struct SpillFile {
-    file: Option<Arc<File>>,
-    /// The process that made it. A fork must not write where its parent does.
+    fixed: Part,
+    growing: Part,
+    /// The process that made them. A fork must not write where its parent does.
     owner: u32,
-    /// Where the next block begins.
-    end: u64,
     /// Of all blocks, by address.
     blocks: BTreeMap<usize, Place>,
     /// Blocks that have a range, and are not among those yet.
@@ -47,9 +61,9 @@ struct SpillFile {
 }
 
 static SPILL: Mutex<SpillFile> = Mutex::new(SpillFile {
-    file: None,
+    fixed: Part::NONE,
+    growing: Part::NONE,
     owner: 0,
-    end: 0,
     blocks: BTreeMap::new(),
     pending: 0,
     bytes: 0,
@@ -81,6 +95,14 @@ fn errno(error: &std::io::Error) -> i32 {
     error.raw_os_error().unwrap_or(0)
 }
 
+fn new_part() -> Result<Part, i32> {
+    let file = tempfile::tempfile_in(folder()).map_err(|error| errno(&error))?;
+    Ok(Part {
+        file: Some(Arc::new(file)),
+        end: 0,
+    })
+}
+
 impl SpillFile {
     fn fails(&mut self, errno: i32) {
         let bytes = self.bytes;
@@ -91,18 +113,18 @@ impl SpillFile {
         });
     }
 
-    /// Begin a file, if there is none that can be used. What is freed may not be zero on all disks, so its space is used
-    /// again only in a new file.
+    /// Begin files, if there are none that can be used. What is freed may not be zero on all disks, so its space is used
+    /// again only in new files.
     fn begin(&mut self) -> Result<(), i32> {
         let process = std::process::id();
         let is_used = self.pending > 0 || !self.blocks.is_empty();
-        if self.file.is_some() && self.owner == process && is_used {
+        if self.fixed.file.is_some() && self.owner == process && is_used {
             return Ok(());
         }
-        let file = tempfile::tempfile_in(folder()).map_err(|error| errno(&error))?;
+        let (fixed, growing) = (new_part()?, new_part()?);
         // A fork has no thread that watches.
         self.is_watched &= self.owner == process;
-        (self.file, self.owner, self.end) = (Some(Arc::new(file)), process, 0);
+        (self.fixed, self.growing, self.owner) = (fixed, growing, process);
         Ok(())
     }
 
@@ -110,10 +132,17 @@ impl SpillFile {
     fn range(&mut self, bytes: usize, growth: usize) -> Result<Place, i32> {
         self.begin()?;
         let range = bytes.saturating_mul(growth);
-        let offset = self.end;
-        self.end += range as u64;
+        let grows = growth > 1;
+        let part = if grows {
+            &mut self.growing
+        } else {
+            &mut self.fixed
+        };
+        let offset = part.end;
+        part.end += range as u64;
         self.pending += 1;
         Ok(Place {
+            grows,
             offset,
             bytes,
             range,
@@ -137,7 +166,12 @@ impl SpillFile {
     /// The file, if it is that of a block.
     fn file_of(&self, place: &Place) -> Option<Arc<File>> {
         let is_own = place.owner == std::process::id() && place.owner == self.owner;
-        self.file.as_ref().filter(|_| is_own).map(Arc::clone)
+        let part = if place.grows {
+            &self.growing
+        } else {
+            &self.fixed
+        };
+        part.file.as_ref().filter(|_| is_own).map(Arc::clone)
     }
 }
 
@@ -160,7 +194,19 @@ fn mapped(file: &File, place: &Place) -> Option<NonNull<u8>> {
             place.offset,
         )
     };
-    NonNull::new(start.ok()?.cast::<u8>())
+    let start = NonNull::new(start.ok()?.cast::<u8>())?;
+    // A huge page would come as a whole for each byte that is used: hundreds of megabytes in a few milliseconds.
+    advise(start, place.bytes, Advice::LinuxNoHugepage);
+    if place.grows {
+        advise(start, place.bytes, Advice::Random);
+    }
+    Some(start)
+}
+
+/// Tell the system how a mapping is used. It works without, more slowly.
+fn advise(start: NonNull<u8>, bytes: usize, advice: Advice) {
+    // SAFETY: a mapping of `mapped`, whose content none of these changes.
+    let _ = unsafe { madvise(start.as_ptr().cast(), bytes, advice) };
 }
 
 /// A block of zeros in the file, and whether nobody watches it yet; `None` if that fails, see [`failure`].
