@@ -11,7 +11,7 @@ from tracealyze.base.program_names import process_of
 from tracealyze.base.sanitize import shown
 from tracealyze.model.capture_input.recapture import whole_command
 from tracealyze.trace.outcome import hangs, known
-from tracealyze.trace.outcome.failures import as_usual, only_failure, sentence, states, step, unexplained
+from tracealyze.trace.outcome.failures import as_usual, called, only_failure, sentence, states, step, unexplained
 from tracealyze.trace.outcome.messages import around, last_message
 from tracealyze.trace.outcome.outcome import Describing, Outcome, Quoting, Verdict
 from tracealyze.trace.outcome.questions import unanswered
@@ -121,6 +121,33 @@ def locked(process: EndedProcess, name: str, row: Row) -> Outcome:
         next=hangs.command(process.pid),
         remark=remark,
     )
+
+
+def contended(processes: Sequence[EndedProcess]) -> Outcome | None:
+    """That several threads wait for one lock when the capture ends; None if they do not.
+
+    Threads that wait for work do not expect the state of a lock."""
+    rows = contending(processes)
+    if len(rows) < _MIN_RESTING:
+        return None
+    remark = "It shows neither which thread holds the lock, nor whether it will be released."
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        shown(f"the capture ends while {len(rows)} threads wait for one lock, {called(rows[0])}"),
+        (remark,),
+        tuple(row["last_line"] for row in rows[:2]),
+        unseen="who holds the lock, and for how long they wait",
+        next=hangs.command(rows[0]["pid"]),
+        remark=remark,
+    )
+
+
+def contending(processes: Sequence[EndedProcess]) -> list[Row]:
+    """The calls of the threads that wait, without a limit, for the lock that most of them wait for."""
+    rows = [row for each in processes for row in each.last_calls if row["contended"] and not row["limited"]]
+    locks = [(row["syscall"], row["target"]) for row in rows if row["target"]]
+    most = max(locks, key=locks.count, default=None)
+    return [row for row in rows if (row["syscall"], row["target"]) == most]
 
 
 def awaits_child(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome | None:

@@ -91,7 +91,7 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
         return _told(trace, asked, name)
     if outcome := cut_runs.awaits_child(trace, process, processes) or cut_runs.resumed(trace, process, name):
         return outcome
-    if outcome := cut_runs.standing(trace, processes):
+    if outcome := cut_runs.standing(trace, processes) or cut_runs.contended(processes):
         return outcome
     if row := _idle(processes):
         on = f" on {row['target']}" if row["target"] else ""

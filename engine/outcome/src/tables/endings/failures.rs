@@ -3,6 +3,7 @@
 //! ```text
 //! openat("/opt/lib/x.so") ENOENT | openat("/usr/lib/x.so") = 3        the name is found elsewhere: recovered
 //! connect([::1]:80) ECONNREFUSED | connect(127.0.0.1:80) = 0          the other address answers: recovered
+//! bind(3, :8000) EADDRINUSE | bind(3, :8001) = 0                      the socket is bound to another port: recovered
 //! connect(10.0.0.5:5432) ECONNREFUSED | write(2, "could not …") | exit_group(1)        the last one: not recovered
 //! ```
 
@@ -31,7 +32,7 @@ table! {
         calls: Count "Number of calls.",
         calls_after: Count "Number of calls of the thread after the last one.",
         last_ns: Ns (Same) "Duration of the last one, if the tracer printed it.",
-        recovered: Flag "Whether a later call of this name succeeded with the same target, a path of the same last part, or another address with the same port.",
+        recovered: Flag "Whether a later call of this name succeeded with the same target, a path of the same last part, or another address with the same port; of a bind, if the same socket was bound to another port.",
         lines: Lines {
             first_line "Line of the first one.",
             last_line "Line of the last one.",
@@ -55,7 +56,7 @@ struct Failure {
     /// Calls of the task after the last one.
     calls_after: i64,
     /// A later call of this name succeeded with the same target, a path of the same last part, or another address with the
-    /// same port.
+    /// same port; or the same socket was bound to another port.
     is_recovered: bool,
 }
 
@@ -123,11 +124,18 @@ struct Successes {
     targets: FxHashMap<(Text, Text), ()>,
     /// Hashes of the last parts of paths, and of ports.
     names: FxHashMap<u64, ()>,
+    /// Hash of the host that a socket is bound to, while no other socket was created in between.
+    bound: Option<u64>,
 }
 
 impl Successes {
     fn add(&mut self, context: &TableContext<'_>, row: u32) {
         let events = &context.trace.events;
+        match events.action(row) {
+            Action::Binds => self.bound = host_of(context, row),
+            Action::MakesSocket => self.bound = None,
+            _ => {}
+        }
         let target = events.target(row);
         if !target.is_some() {
             return;
@@ -144,7 +152,11 @@ impl Successes {
         let target = events.target(row);
         let key = (events.shape(row).syscall, target);
         let is_found = || name_of(context, row).is_some_and(|name| self.names.contains_key(&name));
-        target.is_some() && (self.targets.contains_key(&key) || is_found())
+        // Of two sockets, one for each family of addresses, both have to be bound.
+        let is_bound = events.action(row) == Action::Binds
+            && self.bound.is_some()
+            && self.bound == host_of(context, row);
+        is_bound || target.is_some() && (self.targets.contains_key(&key) || is_found())
     }
 }
 
@@ -158,6 +170,14 @@ fn name_of(context: &TableContext<'_>, row: u32) -> Option<u64> {
     }
     let is_lookup = events.action(row).lookup().is_some();
     is_lookup.then(|| paths::hash(paths::split(target).1))
+}
+
+/// Hash of the host of an address with a port.
+fn host_of(context: &TableContext<'_>, row: u32) -> Option<u64> {
+    let events = &context.trace.events;
+    let target = events.texts.bytes(events.target(row));
+    let host = target.get(..memchr::memrchr(b':', target)?)?;
+    Some(paths::hash(host))
 }
 
 /// How long the last call took; [`NO_NS`] unless the tracer printed it.
