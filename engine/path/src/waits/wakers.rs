@@ -273,10 +273,13 @@ impl Wakers {
             return killed.or_else(|| self.children.process_ender(&call));
         }
         if known.interrupted {
-            return self.breaker(&call, known.wait).or_else(|| {
-                let ended = self.signals.sender(&call, known.wait, &self.children)?;
-                serving::handed_over(&self.shapes, &call, ended)
-            });
+            return self
+                .breaker(&call, known.wait)
+                .or_else(|| {
+                    let ended = self.signals.sender(&call, known.wait, &self.children)?;
+                    serving::handed_over(&self.shapes, &call, ended)
+                })
+                .or_else(|| self.thread_of_connection(&call));
         }
         let ended = match known.wait {
             None if known.deed == Effect::Opens => self.streams.opener(&call),
@@ -286,7 +289,15 @@ impl Wakers {
             Some(Wait::Poll) => poll::waker(self, &call.by_origin(known)),
             Some(_) => self.taken(&call.by_origin(known)),
         };
-        ended.or_else(|| self.signals.sender(&call, known.wait, &self.children))
+        ended
+            .or_else(|| self.signals.sender(&call, known.wait, &self.children))
+            .or_else(|| self.thread_of_connection(&call))
+    }
+
+    fn thread_of_connection(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let is_idle = self.awaits_client(call);
+        let thread = || serving::thread_of_connection(&self.shapes, &self.children, call);
+        is_idle.then(thread).flatten()
     }
 
     /// The waker of an interrupted call: the sender of the signal, or if the task resumed the call, the waker of its
@@ -330,6 +341,7 @@ impl Wakers {
             () if matches!(seen(), Some(Verdict::Outside(_))) => Ender::Outside,
             () if seen() == Some(Verdict::NotBlocked) => Ender::Itself,
             () if signal::Signals::is_timer(&call) || poll::is_timer(self, &call) => Ender::Timer,
+            () if self.broke_off_idling(&call) => Ender::Client,
             () if self.signals.came_from_outside(&call) => Ender::Outside,
             () if self.awaits_client(&call) => Ender::Client,
             () => Ender::Unknown,
@@ -342,7 +354,20 @@ impl Wakers {
     }
 
     /// Whether a server waited for a client outside the trace.
+    pub fn is_idle(&self, trace: &Trace, task: TaskId, at: usize, span: Span) -> bool {
+        self.awaits_client(&Waiting {
+            trace,
+            task,
+            at,
+            span,
+        })
+    }
+
+    /// The same for a wait in its place.
     fn awaits_client(&self, call: &Waiting<'_>) -> bool {
+        if self.shapes.of(call.trace, call.span.row).interrupted {
+            return self.broke_off_idling(call);
+        }
         let polls = self.shapes.of(call.trace, call.span.row).named == Some(Wait::Poll);
         let taken = if polls {
             call.taken_next(&self.shapes)
@@ -352,6 +377,32 @@ impl Wakers {
         taken.is_some_and(|taken| {
             !self.has_peer_inside(call, taken) && self.clients.awaits(&self.shapes, call, taken)
         })
+    }
+
+    /// Whether a signal broke off a wait at the same descriptors as the last one that ended, if that was for a client, and the task
+    /// asked no other server since.
+    fn broke_off_idling(&self, call: &Waiting<'_>) -> bool {
+        const MAX_ROWS: usize = 4096;
+        let (trace, events) = (call.trace, &call.trace.events);
+        let known = self.shapes.of(trace, call.span.row);
+        let target = events.target(call.span.row);
+        if !known.interrupted || known.named != Some(Wait::Poll) || !target.is_some() {
+            return false;
+        }
+        let rows = &trace.rows_of(call.task)[..call.at];
+        let mut earlier = (0..call.at).rev().take(MAX_ROWS);
+        let last = earlier.find(|&at| {
+            let known = self.shapes.of(trace, rows[at]);
+            let is_same = known.named == Some(Wait::Poll) && events.target(rows[at]) == target;
+            known.deed == Effect::Connects
+                || is_same && !known.interrupted && !self.shapes.timed_out(trace, rows[at])
+        });
+        let Some(at) = last.filter(|&at| self.shapes.of(trace, rows[at]).deed != Effect::Connects)
+        else {
+            return false;
+        };
+        let span = Waiting { at, ..*call }.part(at);
+        self.awaits_client(&Waiting { at, span, ..*call })
     }
 
     /// Whether another task of the trace uses the other end of what a call received something from.

@@ -27,7 +27,7 @@ impl<L: WalkListener> Walk<'_, L> {
         {
             Some(edge) => {
                 let (began_ns, sure) = self.began(at, span, &edge);
-                self.follow(span, began_ns, Edge { sure, ..edge });
+                self.follow(at, span, began_ns, Edge { sure, ..edge });
             }
             None => {
                 let needs_waker = self.wakers.needs_waker(self.trace, span.row);
@@ -152,12 +152,25 @@ impl<L: WalkListener> Walk<'_, L> {
     /// ```
     ///
     /// Where the walk arrives inside a wait before the moment that ends it, the waker goes on at once.
-    pub(super) fn follow(&mut self, span: Span, began_ns: i64, edge: Edge) {
+    pub(super) fn follow(&mut self, at: usize, span: Span, began_ns: i64, edge: Edge) {
         let class = match self.class(span.row) {
             Class::Child => Class::Process,
             class => class,
         };
         match self.work_before(span, &edge) {
+            // After the answer, the server waits for its next client.
+            None if edge.how == WakeKind::Beside
+                && self.wakers.is_idle(self.trace, self.now.task, at, span) =>
+            {
+                self.charge_as(
+                    Tag::Idle,
+                    self.now.task,
+                    edge.at_ns.min(span.end_ns),
+                    What::Call(span.row),
+                    class,
+                    false,
+                );
+            }
             Some(work) => self.charge(
                 edge.task,
                 edge.at_ns.min(span.end_ns),

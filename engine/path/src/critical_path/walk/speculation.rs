@@ -253,7 +253,7 @@ impl<L: WalkListener> Walk<'_, L> {
         };
         self.now.at_ns = self.now.at_ns.min(span.end_ns);
         let (began_ns, sure) = self.began(at, span, &edge);
-        self.follow(span, began_ns, Edge { sure, ..edge });
+        self.follow(at, span, began_ns, Edge { sure, ..edge });
         true
     }
 }
