@@ -23,6 +23,7 @@ use parsers::{Interner, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use trace::parallel;
+use trace::store::heuristics::MIN_TARGET_CALLS;
 use trace::store::index::TaskId;
 
 table! {
@@ -40,6 +41,7 @@ table! {
         names: Number "Number of different names, ignoring extensions.",
         directories: Number "Number of directories without the names.",
         searched: List "The directories with the most misses.",
+        folders: List "The directory of most misses, or of most of the searched directories. Missing for few misses.",
         misses: Count "Number of failed lookups.",
         sum: CallSums,
     }
@@ -320,6 +322,7 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut Table
         found: group.counts[1],
         names: stems.len() as i64,
         directories: directories.len() as i64,
+        folders: main_folder(&directories).into_iter().collect(),
         searched: largest(directories),
         misses: missed.len() as i64,
         sum,
@@ -337,6 +340,27 @@ fn commonest(missed: &[Text]) -> Text {
         .into_iter()
         .max_by_key(|&(_, rank)| rank)
         .map_or(Text::NONE, |(target, _)| target)
+}
+
+/// The directory of more than half of the misses, or the one that contains the directories of more than half of them.
+fn main_folder(directories: &FxHashMap<&[u8], u32>) -> Option<String> {
+    let total: u32 = directories.values().sum();
+    if (total as usize) < MIN_TARGET_CALLS {
+        return None;
+    }
+    let is_most = |misses: u32| misses > total / 2;
+    let text = |folder: &[u8]| String::from_utf8_lossy(folder).into_owned();
+    let single = directories.iter().find(|&(_, &misses)| is_most(misses));
+    if let Some((folder, _)) = single.filter(|(folder, _)| !folder.is_empty()) {
+        return Some(text(folder));
+    }
+    let mut above: FxHashMap<&[u8], u32> = FxHashMap::default();
+    for (directory, misses) in directories {
+        *above.entry(parts(directory).0).or_insert(0) += misses;
+    }
+    let shared = above.into_iter().find(|&(_, misses)| is_most(misses));
+    let named = shared.filter(|(folder, _)| !folder.is_empty());
+    named.map(|(folder, _)| format!("{}/*", text(folder)))
 }
 
 /// The directories with the most misses.
@@ -436,6 +460,19 @@ mod tests {
         );
         assert!(found_in(&["/etc/a", "/etc/b", "/usr/a"]).is_empty());
         assert_eq!(found_in(&["!x.h"]), ["probe 1 0 1 1 1 1 ."]);
+    }
+
+    #[test]
+    fn the_folder_of_most_searched_directories_is_named() {
+        let paths: Vec<String> = (0..200).map(|at| format!("!/inc/{at}/x.h")).collect();
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let folders = |paths: &[&str]| {
+            let trace = build(vec![opens(task(1), paths).exit(9999)]);
+            rows(&trace, super::build, &["folders"])
+        };
+        assert_eq!(folders(&paths), ["/inc/*"]);
+        assert_eq!(folders(&paths[..2]), [""]);
+        assert_eq!(folders(&["!/etc/a.conf"; 200]), ["/etc"]);
     }
 
     #[test]
