@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze.base import units
@@ -143,9 +143,13 @@ def contended(processes: Sequence[EndedProcess]) -> Outcome | None:
 
 
 def contending(processes: Sequence[EndedProcess]) -> list[Row]:
-    """The calls of the threads that wait, without a limit, for the lock that most of them wait for."""
-    rows = [row for each in processes for row in each.last_calls if row["contended"] and not row["limited"]]
-    locks = [(row["syscall"], row["target"]) for row in rows if row["target"]]
+    """The calls of the threads of a process that wait, without a limit, for the lock that most of them wait for."""
+    return max((_of_one_lock(each.last_calls) for each in processes), key=len, default=[])
+
+
+def _of_one_lock(calls: Iterable[Row]) -> list[Row]:
+    rows = [row for row in calls if row["contended"] and not row["limited"] and row["target"]]
+    locks = [(row["syscall"], row["target"]) for row in rows]
     most = max(locks, key=locks.count, default=None)
     return [row for row in rows if (row["syscall"], row["target"]) == most]
 

@@ -105,10 +105,14 @@ pub(super) fn thread_of_connection(
     let near = &before[before.len().saturating_sub(CALLS_BETWEEN_WAITS)..];
     let since_ns = trace.events.start_ns(*near.first()?);
     let threads = children.tasks_of(trace, call.task);
-    let recent = threads.iter().take(MAX_THREADS).copied().filter(|&task| {
-        let birth_ns = trace.tasks[task].birth_ns;
-        task != call.task && since_ns <= birth_ns && birth_ns <= call.span.end_ns
-    });
+    // Tasks are numbered as they appear, so the last ones were born last.
+    let birth_ns = |task: TaskId| trace.tasks[task].birth_ns;
+    let born = threads.partition_point(|&task| birth_ns(task) <= call.span.end_ns);
+    let recent = threads[..born].iter().rev().copied();
+    let recent = recent
+        .take_while(|&task| birth_ns(task) >= since_ns)
+        .filter(|&task| task != call.task)
+        .take(MAX_THREADS);
     let made_at = |task: TaskId| {
         let created_by = trace.tasks[task].created_by;
         Some((near.iter().rposition(|&row| row == created_by)?, task))
