@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze.base import units
@@ -143,15 +143,19 @@ def contended(processes: Sequence[EndedProcess]) -> Outcome | None:
 
 
 def contending(processes: Sequence[EndedProcess]) -> list[Row]:
-    """The calls of the threads of a process that wait, without a limit, for the lock that most of them wait for."""
-    return max((_of_one_lock(each.last_calls) for each in processes), key=len, default=[])
+    """The calls of the threads that wait, without a limit, for the lock that most of them wait for.
 
-
-def _of_one_lock(calls: Iterable[Row]) -> list[Row]:
-    rows = [row for row in calls if row["contended"] and not row["limited"] and row["target"]]
-    locks = [(row["syscall"], row["target"]) for row in rows]
+    Without a call that created them, threads look like processes. A private lock has waiters in one process only, while
+    processes that take turns at a shared one, as servers do to accept, are idle."""
+    waiting = [
+        ((row["op"], row["target"], 0 if "PRIVATE" in row["op"] else number), row)
+        for number, each in enumerate(processes)
+        for row in each.last_calls
+        if row["contended"] and not row["limited"] and row["target"]
+    ]
+    locks = [lock for lock, _ in waiting]
     most = max(locks, key=locks.count, default=None)
-    return [row for row in rows if (row["syscall"], row["target"]) == most]
+    return [row for lock, row in waiting if lock == most]
 
 
 def awaits_child(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome | None:
