@@ -43,6 +43,7 @@ dresses: setup ## Show each incident in every dress: all clocks, tracers and cut
 	$(PYTHON) -m pytest --numprocesses auto -m dresses
 
 live: setup ## Capture programs with strace now and check what the rules find (minutes, a quiet machine)
+	TRACEALYZE_LIVE=1 cargo test --quiet --package tracealyze-binding --test suite live::
 	$(PYTHON) -m pytest -m live
 
 wheel-test: setup ## Build the wheel that users install and check what it contains

@@ -1,5 +1,9 @@
-//! Captures made during the test: of programs with a known answer, with the machine's strace, with and without names of
-//! descriptors. The answer must come first. If strace is missing or may not trace, the tests report it and pass.
+//! Captures of programs with a known answer, made by a real strace, with and without names of descriptors. The answer must
+//! come first.
+//!
+//! Kept captures decide: what a machine does at this moment must not. With `TRACEALYZE_LIVE` (`make live`) the captures are
+//! made during the test instead, and with `TRACEALYZE_LIVE=keep` those of the shortest unit replace the kept ones. If strace
+//! is missing or may not trace, the tests report it and pass.
 //!
 //! Order between processes is enforced by pipes, never by sleeping. Sleeps are a number of units (`@300`), which are
 //! milliseconds at first and grow until the work of a busy machine is small in comparison.
@@ -25,9 +29,54 @@ struct Walked {
     segments: Vec<Segment>,
 }
 
-/// A temporary directory for a program's files, removed on drop.
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a folder for the capture")
+/// Where the kept captures are.
+const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kept_live");
+/// What `TRACEALYZE_LIVE` says.
+fn live() -> Option<String> {
+    std::env::var("TRACEALYZE_LIVE").ok()
+}
+
+/// Judge the kept capture of this name, or captures that are made now, in a folder, with units of so many milliseconds.
+fn judged(name: &str, capture: impl Fn(&Path, i64), judge: impl Fn(&Walked, i64)) {
+    let kept = format!("{KEPT}/{name}.strace.gz");
+    let Some(live) = live() else {
+        return judge(&walked(Path::new(&kept)), 1);
+    };
+    if !can_trace() {
+        return;
+    }
+    eventually(|unit_ms| {
+        let folder = tempfile::tempdir().expect("a folder for the capture");
+        capture(folder.path(), unit_ms);
+        let made = folder.path().join("capture");
+        if live == "keep" && unit_ms == 1 {
+            keep(&made, &kept);
+        }
+        let judged = || judge(&walked(&made), unit_ms);
+        if let Err(failure) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(judged)) {
+            print_end(&made);
+            std::panic::resume_unwind(failure);
+        }
+    });
+}
+
+fn keep(made: &Path, kept: &str) {
+    use std::io::Write;
+    let file = std::fs::File::create(kept).expect("the folder of kept captures takes files");
+    let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::best());
+    let bytes = std::fs::read(made).expect("a capture");
+    packed.write_all(&bytes).expect("room for the capture");
+    packed.finish().expect("room for the capture");
+}
+
+/// The last lines of a capture that was not read as expected: it is gone after the test.
+fn print_end(made: &Path) {
+    const LINES: usize = 150;
+    let text = String::from_utf8_lossy(&std::fs::read(made).unwrap_or_default()).into_owned();
+    let lines: Vec<&str> = text.lines().collect();
+    for line in &lines[lines.len().saturating_sub(LINES)..] {
+        eprintln!("  {line}");
+    }
 }
 
 /// Whether this machine can trace; printed once per test if it cannot.
@@ -44,22 +93,20 @@ fn can_trace() -> bool {
 }
 
 /// The interpreter itself, not a script that searches for it.
-fn python() -> Option<String> {
+fn python() -> String {
     let told = Command::new("python3")
         .args(["-c", "import sys; print(sys.executable)"])
         .output()
-        .ok()?;
-    let path = String::from_utf8(told.stdout).ok()?.trim().to_owned();
-    if path.is_empty() {
-        eprintln!("SKIPPED: python3 is missing");
-        return None;
-    }
-    Some(path)
+        .expect("python3, which the project needs");
+    let path = String::from_utf8(told.stdout).expect("a path");
+    path.trim().to_owned()
 }
 
 fn strace(folder: &Path, options: &[&str]) -> Command {
     let mut command = Command::new("strace");
+    // What cargo sets for its own programs would be looked up by those that are traced.
     command
+        .env_remove("LD_LIBRARY_PATH")
         .args(["-f", "-ttt", "-T", "-o", "capture"])
         .args(options)
         .current_dir(folder);
@@ -70,8 +117,8 @@ fn strace(folder: &Path, options: &[&str]) -> Command {
     command
 }
 
-fn walked(folder: &Path) -> Walked {
-    let capture = folder.join("capture").to_string_lossy().into_owned();
+fn walked(capture: &Path) -> Walked {
+    let capture = capture.to_string_lossy().into_owned();
     let Ok(trace) = trace::ingest::read::read(&[vec![capture]], None, &mut |_, _| {}) else {
         panic!("a capture is readable")
     };
@@ -173,17 +220,20 @@ fn timed(script: &str, unit_ms: i64) -> String {
     text
 }
 
-fn run(program: &Program, unit_ms: i64, options: &[&str]) -> Option<Walked> {
-    let folder = folder();
-    let mut command = strace(folder.path(), options);
+fn run(program: &Program, folder: &Path, unit_ms: i64, options: &[&str]) {
+    let mut command = strace(folder, options);
     match program {
         Sh(script) => command.args(["sh", "-c", &timed(script, unit_ms)]),
         Python(script) => command
-            .arg(python()?)
+            .arg(python())
             .args(["-S", "-E", "-c", &timed(script, unit_ms)]),
     };
     command.status().expect("strace runs");
-    Some(walked(folder.path()))
+}
+
+/// The name of a kept capture.
+fn kept_name(name: &str, options: &[&str]) -> String {
+    name.replace(' ', "-") + &options.concat()
 }
 
 const JOIN: &str = "
@@ -370,9 +420,6 @@ const FIFO: &str =
 
 #[test]
 fn the_right_answer_comes_first() {
-    if !can_trace() {
-        return;
-    }
     let nap = "clock_nanosleep";
     // The name, the answer, and the units slept.
     let cases: Vec<(&str, Program, Class, &str, i64)> = vec![
@@ -472,18 +519,12 @@ fn the_right_answer_comes_first() {
     ];
     for (name, program, class, syscall, units) in cases {
         let check = &|options: &[&str]| {
-            eventually(|unit_ms| {
-                if let Some(walked) = run(&program, unit_ms, options) {
-                    // A busy machine may start to wait late, so not all of it is on the path.
-                    walked.check(
-                        &format!("{name} {options:?}"),
-                        class,
-                        syscall,
-                        true,
-                        false,
-                        units * unit_ms / 2 * MS,
-                    );
-                }
+            let kept = kept_name(name, options);
+            let capture = |folder: &Path, unit_ms| run(&program, folder, unit_ms, options);
+            judged(&kept, capture, |walked, unit_ms| {
+                // A busy machine may start to wait late, so not all of it is on the path.
+                let at_least_ns = units * unit_ms / 2 * MS;
+                walked.check(&kept, class, syscall, true, false, at_least_ns);
             });
         };
         // They sleep most of the time, so they may run in parallel.
@@ -507,17 +548,10 @@ fn eventually(attempt: impl Fn(i64)) {
 
 #[test]
 fn a_shells_poll_is_charged_to_the_producing_job() {
-    if !can_trace() {
-        return;
-    }
-    for (script, options) in [FILE_POLLED, FILE_TESTED]
-        .into_iter()
-        .zip([OPTIONS[0], OPTIONS[1]])
-    {
-        eventually(|unit_ms| {
-            let Some(walked) = run(&Sh(script), unit_ms, options) else {
-                return;
-            };
+    let scripts = [("file polled", FILE_POLLED), ("file tested", FILE_TESTED)];
+    for ((name, script), options) in scripts.into_iter().zip(OPTIONS) {
+        let capture = |folder: &Path, unit_ms| run(&Sh(script), folder, unit_ms, options);
+        judged(&kept_name(name, options), capture, |walked, unit_ms| {
             walked.check(
                 script,
                 Class::Sleep,
@@ -550,31 +584,18 @@ fn a_shells_poll_is_charged_to_the_producing_job() {
 
 #[test]
 fn only_the_slow_leaf_of_nested_makes_is_charged() {
-    if !can_trace()
-        || Command::new("make")
-            .arg("--version")
-            .stdout(Stdio::null())
-            .status()
-            .is_err()
-    {
-        return eprintln!("SKIPPED: make is missing");
-    }
-    eventually(|unit_ms| {
-        let folder = folder();
+    let capture = |folder: &Path, unit_ms| {
         let write = |name: &str, text: &str| {
-            std::fs::write(folder.path().join(name), text).expect("the folder takes files")
+            std::fs::write(folder.join(name), text).expect("the folder takes files")
         };
         write("Makefile", "all: a b\na b:\n\t$(MAKE) -f $@.mk\n");
         write("a.mk", &timed("all:\n\tsleep @50\n", unit_ms));
-        write(
-            "b.mk",
-            &timed("all: c d\nc:\n\tsleep @400\nd:\n\tsleep @300\n", unit_ms),
-        );
-        strace(folder.path(), &["-y"])
-            .args(["make", "-j4"])
-            .status()
-            .expect("strace runs");
-        let walked = walked(folder.path());
+        let slow = "all: c d\nc:\n\tsleep @400\nd:\n\tsleep @300\n";
+        write("b.mk", &timed(slow, unit_ms));
+        let mut make = strace(folder, &["-y"]);
+        make.args(["make", "-j4"]).status().expect("strace runs");
+    };
+    judged("nested-makes", capture, |walked, unit_ms| {
         walked.check(
             "make",
             Class::Sleep,
@@ -629,27 +650,25 @@ fn sleep(ms: i64) {
 
 #[test]
 fn a_client_outside_the_trace_leaves_the_wait_unresolved() {
-    use std::io::Write;
-    let (true, Some(python)) = (can_trace(), python()) else {
-        return;
-    };
     for options in OPTIONS {
-        eventually(|unit_ms| {
-            let folder = folder();
-            let mut server = strace(folder.path(), options);
+        let capture = |folder: &Path, unit_ms| {
+            use std::io::Write;
+            let mut server = strace(folder, options);
             let mut server = server
-                .arg(&python)
+                .arg(python())
                 .args(["-S", "-E", "-c", SERVER])
                 .spawn()
                 .expect("strace runs");
             let mut client =
-                std::net::TcpStream::connect(("127.0.0.1", port(folder.path()))).expect("a server");
+                std::net::TcpStream::connect(("127.0.0.1", port(folder))).expect("a server");
             sleep(300 * unit_ms);
             client.write_all(b"x").expect("a server");
             server.wait().expect("strace ends");
-            let walked = walked(folder.path());
+        };
+        let kept = kept_name("client outside", options);
+        judged(&kept, capture, |walked, unit_ms| {
             walked.check(
-                &format!("{options:?}"),
+                &kept,
                 Class::Network,
                 "recvfrom",
                 false,
@@ -662,18 +681,12 @@ fn a_client_outside_the_trace_leaves_the_wait_unresolved() {
 
 #[test]
 fn an_attached_daemon_omits_its_idle_start() {
-    let (true, Some(python)) = (can_trace(), python()) else {
-        return;
-    };
-    eventually(|unit_ms| {
-        let folder = folder();
-        let mut daemon = Command::new(&python);
-        daemon
-            .args(["-S", "-E", "-c", SERVER])
-            .current_dir(folder.path());
+    let capture = |folder: &Path, unit_ms| {
+        let mut daemon = Command::new(python());
+        daemon.args(["-S", "-E", "-c", SERVER]).current_dir(folder);
         let mut daemon = daemon.spawn().expect("python runs");
-        let port = port(folder.path());
-        let mut tracer = strace(folder.path(), &["-y"])
+        let port = port(folder);
+        let mut tracer = strace(folder, &["-y"])
             .args(["-p", &daemon.id().to_string()])
             .spawn()
             .expect("strace runs");
@@ -682,7 +695,8 @@ fn an_attached_daemon_omits_its_idle_start() {
         drop(std::net::TcpStream::connect(("127.0.0.1", port)).expect("the daemon listens"));
         daemon.wait().expect("the daemon ends");
         tracer.wait().expect("strace ends");
-        let walked = walked(folder.path());
+    };
+    judged("attached-daemon", capture, |walked, unit_ms| {
         let Window {
             left_out_ns, root, ..
         } = walked.window;
