@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 use trace::store::grouped::Grouped;
-use trace::store::heuristics::{EXIT_TOLERANCE_NS, MAX_EXEC_NS};
+use trace::store::heuristics::EXIT_TOLERANCE_NS;
 use trace::store::index::{TaskId, TiSlice, TiVec};
 use trace::store::row_map::RowMap;
 use trace::store::task_relations::{descends, same_process};
@@ -36,8 +36,15 @@ pub(super) struct Children {
     /// Tasks that their creators know by another id (pid namespace), by that id and the process of the creator.
     by_other_id: FxHashMap<(u32, i32, i32), Vec<TaskId>>,
     /// See [`Children::execs`] and [`Children::ends`].
-    execs: OnceLock<Vec<(i64, TaskId)>>,
+    execs: OnceLock<Vec<Exec>>,
     ends: OnceLock<Vec<(i64, TaskId)>>,
+}
+
+/// The call with which a task began a program: it closes descriptors in between.
+struct Exec {
+    start_ns: i64,
+    end_ns: i64,
+    task: TaskId,
 }
 
 /// Maximum number of execs examined for one wait.
@@ -129,18 +136,19 @@ impl Children {
         children
     }
 
-    /// Times at which tasks completed an exec, in order. Few traces need them.
-    fn execs(&self, trace: &Trace) -> &[(i64, TaskId)] {
+    /// The execs of all tasks, in order of their starts. Few traces need them.
+    fn execs(&self, trace: &Trace) -> &[Exec] {
         self.execs.get_or_init(|| {
             let mut execs = Vec::new();
-            for (number, task) in trace.tasks.iter_enumerated() {
-                execs.extend(
-                    task.programs
-                        .iter()
-                        .map(|program| (program.from_ns, number)),
-                );
+            for (task, known) in trace.tasks.iter_enumerated() {
+                let programs = known.programs.iter();
+                execs.extend(programs.map(|program| Exec {
+                    start_ns: exec_ns(trace, task, program.from_ns),
+                    end_ns: program.from_ns,
+                    task,
+                }));
             }
-            execs.sort_unstable();
+            execs.sort_unstable_by_key(|exec| (exec.start_ns, exec.end_ns, exec.task));
             execs
         })
     }
@@ -258,25 +266,19 @@ impl Children {
     /// The descendant whose exec during this wait closed its inherited descriptors, so that the wait reached end of
     /// file.
     pub(super) fn execed(&self, call: &Waiting<'_>) -> Option<Edge> {
+        // How long the system takes to load the new program does not matter: descriptors are closed before.
         let execs = self.execs(call.trace);
-        let until = execs.partition_point(|&(from_ns, _)| {
-            from_ns <= call.span.end_ns.saturating_add(MAX_EXEC_NS)
-        });
-        let inside = execs[..until]
-            .iter()
-            .rev()
-            .take_while(|&&(from_ns, _)| from_ns > call.span.start_ns);
-        let mut inside = inside.take(EXECS).filter(|&&(from_ns, task)| {
-            // Its start is only searched for if it ended later.
-            let in_time = || {
-                from_ns < call.span.end_ns || exec_ns(call.trace, task, from_ns) < call.span.end_ns
-            };
-            task != call.task && descends(call.trace, task, call.task) && in_time()
-        });
-        let &(from_ns, task) = inside.next()?;
+        let until_ns = call.returned_until_ns();
+        let until = execs.partition_point(|exec| exec.start_ns < until_ns);
+        let mut near = execs[..until].iter().rev().take(EXECS);
+        let exec = near.find(|exec| {
+            exec.end_ns > call.span.start_ns
+                && exec.task != call.task
+                && descends(call.trace, exec.task, call.task)
+        })?;
         Some(Edge {
-            task,
-            at_ns: from_ns.min(call.span.end_ns),
+            task: exec.task,
+            at_ns: exec.end_ns.min(call.span.end_ns),
             how: WakeKind::Stream,
             sure: Confidence::Inferred,
         })

@@ -62,6 +62,19 @@ impl Waiting<'_> {
         next_ns.map_or(until_ns, |next_ns| until_ns.min(next_ns))
     }
 
+    /// The latest time at which this call returned: before the next one of its task. Without a next call, the recorded end.
+    pub(super) fn returned_until_ns(&self) -> i64 {
+        let next_ns = self
+            .rows_after()
+            .next()
+            .map(|row| self.trace.events.start_ns(row))
+            .filter(|&next_ns| next_ns != NO_NS);
+        let end_ns = self.span.end_ns;
+        next_ns.map_or(end_ns, |next_ns| {
+            next_ns.min(end_ns.saturating_add(EXIT_TOLERANCE_NS))
+        })
+    }
+
     /// Whether an event at this time coincides with the end of the wait, within the precision of timestamps.
     pub(super) fn is_at_end(&self, at_ns: i64) -> bool {
         self.span.end_ns.saturating_sub(at_ns) <= EXIT_TOLERANCE_NS.max(self.tick_ns())
@@ -230,15 +243,7 @@ impl Waiting<'_> {
     ) -> Option<u32> {
         const TRIES: usize = 64;
         let events = &self.trace.events;
-        let next_ns = self
-            .rows_after()
-            .next()
-            .map(|row| events.start_ns(row))
-            .filter(|&next_ns| next_ns != NO_NS)?;
-        let (from_ns, until_ns) = (
-            self.span.end_ns,
-            next_ns.min(self.span.end_ns.saturating_add(EXIT_TOLERANCE_NS)),
-        );
+        let (from_ns, until_ns) = (self.span.end_ns, self.returned_until_ns());
         let near = rows.back_from(until_ns, from_ns).take(TRIES);
         let near = near.take_while(|&row| events.start_ns(row) > from_ns);
         near.filter(|&row| events.task(row) != self.task && fits(row))

@@ -58,9 +58,6 @@ pub const EXIT_TOLERANCE_NS: i64 = 2 * MS;
 /// Maximum duration of the exit of a process that releases what it holds.
 /// Source: chosen. Exits of processes with much memory, traced on a busy machine, exceeded [`EXIT_TOLERANCE_NS`].
 pub const MAX_EXIT_NS: i64 = 100 * MS;
-/// Maximum delay between an exec's closing of descriptors and its return, tracing overhead included.
-/// Source: chosen.
-pub const MAX_EXEC_NS: i64 = 100 * MS;
 /// Maximum time after the end of a process in which its threads may still appear in the trace.
 /// Source: chosen. Kernels reuse ids later: Linux goes through `pid_max` ids first.
 pub const MAX_THREAD_AFTER_EXIT_NS: i64 = 100 * MS;

@@ -48,6 +48,26 @@ pub const CASES: &[Case] = &[
 2 01.508000 <... execve resumed>) = 0 <0.006000>
 1 01.513500 exit_group(0) = ?
 "#, ends: &["1 read: 2 stream inferred"] },
+    Case { name: "an exec that takes long to load its program has closed the pipe at its start", lines: r#"
+1 01.000000 pipe2([3<pipe:[7]>, 4<pipe:[7]>], O_CLOEXEC) = 0 <0.000100>
+1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.000600 close(4<pipe:[7]>) = 0 <0.000100>
+1 01.001000 read(3<pipe:[7]>,  <unfinished ...>
+2 01.502000 execve("/bin/true", ["true"], 0x7f /* 1 var */ <unfinished ...>
+1 01.502200 <... read resumed>"", 4) = 0 <0.501200>
+2 02.108000 <... execve resumed>) = 0 <0.606000>
+1 02.513500 exit_group(0) = ?
+"#, ends: &["1 read: 2 stream inferred", "2 execve: itself"] },
+    Case { name: "an exec right after the end of a read closed its pipe, with a clock under adjustment", lines: r#"
+1 01.000000 pipe2([3<pipe:[7]>, 4<pipe:[7]>], O_CLOEXEC) = 0 <0.000100>
+1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.000600 close(4<pipe:[7]>) = 0 <0.000100>
+1 01.001000 read(3<pipe:[7]>,  <unfinished ...>
+2 01.502000 execve("/bin/true", ["true"], 0x7f /* 1 var */ <unfinished ...>
+1 01.502200 <... read resumed>"", 4) = 0 <0.500100>
+2 01.503000 <... execve resumed>) = 0 <0.000980>
+1 01.513500 exit_group(0) = ?
+"#, ends: &["1 read: 2 stream inferred"] },
     Case { name: "a slow exit closed a pipe before it was over", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.001000 read(3<pipe:[7]>,  <unfinished ...>
