@@ -100,6 +100,15 @@ def failure(trace: TraceTables) -> Outcome | None:
     )
 
 
+def ends_failed(trace: TraceTables) -> bool:
+    """Whether a log ends with the one message that reports a failure: the job has given up, whatever took the time."""
+    rows = _messages(trace)
+    failed = [known for known in known_messages() if known.verdict is Verdict.FAILED]
+    found = [row for row in rows if any(known.pattern.search(row["message"]) for known in failed)]
+    last = max(found, key=lambda row: row["last_line"], default=None)
+    return last is not None and _is_last(trace, rows, last)
+
+
 def _lasting(trace: TraceTables, rows: Sequence[Row]) -> Row | None:
     """The error that a log repeats until it ends; None if none does: what is still so at its end was not survived."""
     errors = [known for known in known_messages() if known.verdict is None]
@@ -312,8 +321,15 @@ def _preceded(rows: Sequence[Row], row: Row) -> list[str]:
         found = sorted(found, key=lambda each: -each["messages"])[:1]
         messages = sum(each["messages"] for each in found)
     if messages < MIN_REPEATED_ERRORS:
-        return []
+        return _led_up(earlier, row)
     return [Quoting(f"Before it: {_quoted(found[0])}, and {units.count(messages - 1)} more messages like it.")]
+
+
+def _led_up(earlier: Sequence[Row], row: Row) -> list[str]:
+    """The error in the lines above a message that gives up: mostly why it does."""
+    above = [each for each in earlier if each["last_line"] >= row["first_line"] - MAX_LINES_AFTER_ERROR]
+    found = _most_serious(above)
+    return [Quoting(f"Shortly before it: {_quoted(found[1])}.")] if found else []
 
 
 def _followed(rows: Sequence[Row], row: Row) -> list[str]:

@@ -183,7 +183,9 @@ def _of_log(trace: TraceTables, judged: Outcome, findings: Sequence[Finding]) ->
     """What the findings say, unless a message reports a crash or a hang, or a failure where nothing is slow."""
     reported = logs.failure(trace)
     leads = reported is None or (
-        reported.verdict is Verdict.FAILED and _is_long(findings) and not logs.explains_delays(trace)
+        reported.verdict is Verdict.FAILED
+        and _is_long(findings)
+        and not (logs.explains_delays(trace) or logs.ends_failed(trace))
     )
     if judged.verdict is Verdict.SLOW and leads:
         is_stated = reported is None or set(reported.lines) & set(judged.lines)
