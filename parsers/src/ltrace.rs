@@ -33,7 +33,7 @@ use std::sync::LazyLock;
 const LOWEST_ERROR: i64 = -4095;
 
 /// Functions that print a text for people.
-const PRINTING: [&[u8]; 14] = [
+const PRINTING: [&[u8]; 16] = [
     b"puts",
     b"fputs",
     b"perror",
@@ -42,12 +42,34 @@ const PRINTING: [&[u8]; 14] = [
     b"vfprintf",
     b"__printf_chk",
     b"__fprintf_chk",
+    b"__vfprintf_chk",
     b"error",
     b"err",
     b"errx",
     b"warn",
     b"warnx",
     b"syslog",
+    // Its result is the text.
+    b"strerror",
+];
+
+/// Functions that reach for something with a name, and whether they return a pointer: null, or else -1, if it is not there.
+const REACHING: [(&[u8], bool); 15] = [
+    (b"fopen", true),
+    (b"fopen64", true),
+    (b"freopen", true),
+    (b"opendir", true),
+    (b"dlopen", true),
+    (b"getpwnam", true),
+    (b"gethostbyname", true),
+    (b"sem_open", true),
+    (b"open", false),
+    (b"open64", false),
+    (b"access", false),
+    (b"stat", false),
+    (b"chdir", false),
+    (b"connect", false),
+    (b"bind", false),
 ];
 
 /// The format.
@@ -258,7 +280,7 @@ fn event(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
             Some((name, rest)) => called(name, rest, line, parsed),
             None => {
                 line.kind = LineKind::Notice;
-                line.name = parsed.texts.add(printing(body));
+                line.name = parsed.texts.add(telling(body));
                 is_library_call(body)
             }
         },
@@ -278,15 +300,33 @@ fn is_library_call(body: &[u8]) -> bool {
     starts && ends
 }
 
-/// The name of a function that prints a text: `puts("cannot open") = 12`. Empty for other functions.
-fn printing(body: &[u8]) -> &[u8] {
+/// The name of a function that prints a text, `puts("cannot open") = 12`, or that failed to reach what it names,
+/// `fopen("/etc/key", "r") = 0`. Empty for other functions.
+fn telling(body: &[u8]) -> &[u8] {
     let open = memchr::memchr(b'(', body).unwrap_or(0);
     let name = body.get(..open).unwrap_or(b"");
     let name = match memchr::memmem::rfind(name, b"->") {
         Some(at) => name.get(at + 2..).unwrap_or(name),
         None => name,
     };
-    if PRINTING.contains(&name) { name } else { b"" }
+    let reaches = REACHING.iter().find(|(known, _)| *known == name);
+    let failed = reaches.is_some_and(|&(_, is_pointer)| has_failed(body, is_pointer));
+    if failed || PRINTING.contains(&name) {
+        name
+    } else {
+        b""
+    }
+}
+
+/// Whether a function returned a null pointer, or -1.
+fn has_failed(body: &[u8], is_pointer: bool) -> bool {
+    let body = result::duration(body).map_or(body, |(_, rest)| rest);
+    let value = memchr::memmem::rfind(body, b" = ").and_then(|at| body.get(at + 3..));
+    match value {
+        Some(b"0" | b"nil" | b"NULL") => is_pointer,
+        Some(b"-1" | b"0xffffffff") => !is_pointer,
+        _ => false,
+    }
 }
 
 /// `--- SIGCHLD (Child exited) ---`, `--- Called exec() ---`.

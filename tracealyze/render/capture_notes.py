@@ -192,11 +192,7 @@ def caveats(capture: Capture, *, with_wrapping: bool = True, stated: Collection[
     if not capture.lines:
         yield _NO_LINE
         return
-    # Notices about sleeping calls are events; an exit alone is not evidence of the format.
-    is_only_exit = bool(capture.accounting.get("exit"))
-    if not any(map(capture.accounting.get, _USED)) and (is_only_exit or not capture.has.get("events")):
-        tracer = " If so, capture with ltrace -S." if capture.format == "ltrace" else ""
-        yield f"No line is a system call. Is the format really {capture.format} (--input-format)?{tracer}"
+    yield from _without_calls(capture)
     yield from _wrapping_lines(capture, with_wrapping)
     yield from _edited_lines(capture)
     if capture.cut and "cut-capture" not in stated:
@@ -292,6 +288,20 @@ _FOLDED = (
     "Long lines were wrapped by a terminal or mail client, so some results and durations are missing or attached to "
     "the wrong call. Capture to a file (-o) instead."
 )
+
+
+def _without_calls(capture: Capture) -> Iterator[str]:
+    # Notices about sleeping calls are events; an exit alone is not evidence of the format.
+    is_only_exit = bool(capture.accounting.get("exit"))
+    if any(map(capture.accounting.get, _USED)) or (capture.has.get("events") and not is_only_exit):
+        return
+    if capture.format == "ltrace" and capture.accounting.get("notice"):
+        yield (
+            "Only functions of libraries were traced, or the format is not ltrace (--input-format). "
+            "Capture system calls with ltrace -S."
+        )
+    else:
+        yield f"No line is a system call. Is the format really {capture.format} (--input-format)?"
 
 
 def _wrapping_lines(capture: Capture, with_wrapping: bool) -> Iterator[str]:

@@ -13,13 +13,16 @@ from tracealyze.trace.outcome import known
 from tracealyze.trace.outcome.causes import Cause, cause_of, elsewhere, failed_children
 from tracealyze.trace.outcome.failures import (
     called,
+    closed_by_peer,
     command,
+    failed_function,
     failure_at_end,
     lost_output,
     nearest_refusal,
     only_failure,
     sentence,
     stated_failure,
+    states,
     unexplained,
 )
 from tracealyze.trace.outcome.messages import (
@@ -94,16 +97,35 @@ def _of(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProc
             return _outcome(trace, process, processes, f"reported an error, and {how}", message)
     if not process.has_ended and not process.is_told and (stated := stated_failure(process)):
         return _outcome(trace, process, processes, "reported an error, and the capture ends soon after", stated)
-    if code == 0 and (row := lost_output(process)):
-        how = f"exited with status 0, although {row['syscall']} failed with {row['errno']}"
-        return _outcome(trace, process, processes, how)
-    if code == 0 and process.failed_child and (said := failure_of_child(process)):
-        how = f"exited with status 0, although its {process.failed_child}"
-        return _outcome(trace, process, processes, how, said)
+    if code == 0:
+        return _although_well(trace, process, processes)
     if not process.has_ended and not process.is_told and (row := failure_at_end(process)):
         how = f"failed in {row['syscall']} with {row['errno']}, and the capture ends soon after"
         return _outcome(trace, process, processes, how)
     return None
+
+
+def _although_well(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """What failed in a process that exited as if nothing had; None if nothing did."""
+    how = "exited with status 0, although"
+    if row := lost_output(process):
+        return _outcome(trace, process, processes, f"{how} {row['syscall']} failed with {row['errno']}")
+    if process.failed_child and (said := failure_of_child(process)):
+        return _outcome(trace, process, processes, f"{how} its {process.failed_child}", said)
+    if child := _refused_child(process, processes):
+        return _outcome(trace, process, processes, f"{how} its child {child.name(processes)} failed")
+    return None
+
+
+def _refused_child(process: EndedProcess, processes: Sequence[EndedProcess]) -> EndedProcess | None:
+    """The last child, if it failed and states what it was refused: nothing after it made up for that."""
+    children = [each for each in processes if each is not process and not each.ending["root"] and each.has_ended]
+    last = max(children, key=lambda each: each.ending["last_line"], default=None)
+    if last is None or not last.exit_code:
+        return None
+    message, refused = last_message(last), nearest_refusal(last)
+    is_stated = refused is not None and message is not None and message.is_failure and states(message, refused)
+    return last if is_stated and refused and not known.is_usual(refused) else None
 
 
 def said_around_table(trace: TraceTables) -> str:
@@ -179,6 +201,8 @@ def _details(
         yield Quoting(f"Last output: {output.quoted()}.")
     if failed is None:
         yield from _without_answer(trace, process, culprit)
+    if failed is None and trace.captures[0].format == "ltrace" and (function := failed_function(culprit)):
+        yield f"Before it: {function}"
     if failed:
         yield sentence(failed)
     elif other:
@@ -219,6 +243,8 @@ def _just_failed(
 def _without_answer(trace: TraceTables, process: EndedProcess, culprit: EndedProcess) -> Iterator[str]:
     """What a process waited for in vain: the answer of a name server, the end of its own limit."""
     yield from unanswered(culprit)
+    if closed := closed_by_peer(culprit):
+        yield closed
     if timer := _own_timer(trace, process):
         yield timer
 

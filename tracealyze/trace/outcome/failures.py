@@ -11,6 +11,7 @@ from tracealyze.base.sanitize import shown
 from tracealyze.base.suggested import quoted
 from tracealyze.trace.outcome import known
 from tracealyze.trace.outcome.messages import around, last_message
+from tracealyze.trace.outcome.outcome import Quoting
 
 if TYPE_CHECKING:
     from tracealyze.model.table import Row
@@ -28,12 +29,15 @@ _LAST_LINES = 16
 _MIN_WEIGHT = 1.0
 _SERIOUS_WEIGHT = 9
 """Weight of errors after which few programs go on."""
+_LAST_TARGETS = 3
+"""Of the targets of the last calls, those that may explain the end."""
 _LAST_CALLS = 8
 """Calls in which a program that gives up cleans up."""
 _WRITES = ("write", "pwrite", "fsync", "fdatasync", "ftruncate", "fallocate")
 _NAMED = 4.0
 _STATED = 2.0
 _MIN_NAME_LENGTH = 4
+_FAILED_FUNCTION = re.compile(r"(?P<call>\w+\(.*\))\s+= (?P<result>0|-1|nil|NULL|0xffffffff)( <[\d.]+>)?$")
 _PEER = re.compile(r"(?P<host>.*):(?P<port>\d{1,5})")
 
 
@@ -194,7 +198,25 @@ def sentence(row: Row, meaning: str = "") -> str:
 def step(row: Row) -> str:
     """A call that succeeded, as a step of what a process did: `openat /etc/hosts ×2 (line 14)`."""
     times = f" ×{row['calls']}" if row["calls"] > 1 else ""
-    return shown(f"{_request(row)} {row['target']}{times} (line {row['last_line']})")
+    end = " = 0, which the other side had closed" if row["peer_closed"] else ""
+    return shown(f"{_request(row)} {row['target']}{times}{end} (line {row['last_line']})")
+
+
+def failed_function(process: EndedProcess) -> str:
+    """The last function of a library that failed to reach what it names, as a sentence; empty if there is none."""
+    for row in reversed(process.foreign_lines):
+        if found := _FAILED_FUNCTION.search(row["text"]):
+            return Quoting(shown(f"{found['call']} = {found['result']} (line {row['line']})."))
+    return ""
+
+
+def closed_by_peer(process: EndedProcess) -> str:
+    """That the other side had closed a connection shortly before the end, as a sentence; empty if it had not."""
+    for row in process.last_targets[-_LAST_TARGETS:]:
+        if row["peer_closed"]:
+            how = f"{row['syscall']} = 0 (line {row['last_line']})"
+            return shown(f"Before it, {row['target']} closed the connection: {how}.")
+    return ""
 
 
 def as_usual(row: Row) -> str:

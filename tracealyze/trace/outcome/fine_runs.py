@@ -117,12 +117,13 @@ def _exited(trace: TraceTables, process: EndedProcess, processes: Sequence[Ended
     name = process.name(processes)
     meaning = known.exit_status(short(process.ending["program"]), code)
     reason = f" ({meaning.text})" if meaning else ""
-    details = list(_of_children(process, processes))
+    children = list(_of_children(process, processes)) or list(_refused_elsewhere(trace, process))
+    details = [*children]
     failed = sum(row["calls"] for row in process.last_failures)
     serious = [row for row in process.last_failures if not row["recovered"] and not known.is_usual(row)]
     if failed and not serious:
         plural = "failure is" if failed == 1 else "failures are"
-        end = "." if details else "; no process failed."
+        end = "." if children else "; no process failed."
         details.append(f"{units.count(failed)} {plural} usual or recovered from{end}")
     has_times = bool(trace.window.wall_ns) or trace.captures[0].has.get("durations")
     return Outcome(
@@ -130,6 +131,7 @@ def _exited(trace: TraceTables, process: EndedProcess, processes: Sequence[Ended
         f"{name} exited with status {code}{reason}{_after_signal(process)}",
         tuple(details),
         (process.ending["last_line"],),
+        remark=Quoting(" ".join(children)),
         unseen="" if has_times else "whether it was slow",
         next="" if has_times else _again(trace, process),
         inert=f"exited with status {code}",
@@ -153,10 +155,21 @@ def _of_children(process: EndedProcess, processes: Sequence[EndedProcess]) -> It
         yield shown(f"Its child {child.name(processes)} {how} (line {child.ending['last_line']}), and it went on.")
         if message and message.is_failure:
             yield Quoting(f"The child's last message: {message.quoted()}.")
+        if (row := nearest_refusal(child)) and row["target"] and not known.is_usual(row):
+            yield f"There, {sentence(row)}"
     if process.failed_child:
         yield f"Its {process.failed_child} (line {process.ending['child_line']}); that child was not traced."
     if len(failed) > _MAX_CHILDREN:
         yield f"{len(failed) - _MAX_CHILDREN} more of its children failed."
+
+
+def _refused_elsewhere(trace: TraceTables, process: EndedProcess) -> Iterator[str]:
+    """The only thing that a child was refused, in a capture whose processes report no failure."""
+    errors = trace.table("error_counts")
+    refused = [row for row in errors if (error := known.error(row["errno"])) and error.refusal and row["target"]]
+    lasting = [row for row in refused if not row["last_succeeded"] and not known.is_usual({**row, "op": ""})]
+    if len(lasting) == 1 and lasting[0]["pid"] not in (None, process.pid):
+        yield shown(f"In its child {process_of(lasting[0])}: {sentence({**lasting[0], 'op': ''})}")
 
 
 def _is_failed(process: EndedProcess) -> bool:

@@ -123,8 +123,9 @@ def _printer(trace: TraceTables, processes: Sequence[EndedProcess], row: Row) ->
     for process in processes:
         ending = process.ending
         # dtrace prints what it has collected when its buffer is full: often after the output of the whole program.
+        # What a function of a library prints is no event of ltrace.
         is_within = ending["first_line"] < line < ending["last_line"]
-        is_late = capture is not None and capture.format == "dtruss" and line < ending["last_line"]
+        is_late = capture is not None and capture.format in ("dtruss", "ltrace") and line < ending["last_line"]
         if ending["capture"] == row["capture"] and ending["root"] and (is_within or is_late):
             return process
     return None

@@ -1,4 +1,5 @@
-//! Calls that failed for a reason outside of the program: a resource ran out, or a peer could not be reached.
+//! Calls that failed for a reason outside of the program: a resource ran out, a right was missing, or a peer could not be
+//! reached.
 //!
 //! ```text
 //! open /a = 3 | open /b EMFILE | open /c EMFILE | close 3 | open /c = 3      2 calls, 2 targets, last_succeeded
@@ -17,7 +18,7 @@ use trace::store::event::Shape;
 use trace::store::index::TaskId;
 
 table! {
-    error_counts "Calls that failed because a resource ran out or a peer could not be reached, by task, call and error.";
+    error_counts "Calls that failed because a resource ran out, a right was missing or a peer could not be reached, by task, call and error.";
     times: Calls;
     row {
         of: OfTask { program "Program at the first of these calls." },
@@ -33,7 +34,8 @@ table! {
 }
 
 /// Errors that no check of arguments or paths explains.
-const ERRORS: [&[u8]; 18] = [
+const ERRORS: [&[u8]; 20] = [
+    b"EACCES",
     b"EADDRINUSE",
     b"EADDRNOTAVAIL",
     b"ECONNREFUSED",
@@ -49,6 +51,7 @@ const ERRORS: [&[u8]; 18] = [
     b"ENOLCK",
     b"ENOMEM",
     b"ENOSPC",
+    b"EPERM",
     b"EROFS",
     b"ESTALE",
     b"EUCLEAN",

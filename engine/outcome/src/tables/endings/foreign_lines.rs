@@ -14,6 +14,7 @@ use kit::table_support::context::TableContext;
 use kit::table_support::kit::table;
 use kit::table_support::provenance::Provenance;
 use parsers::scan::string_end;
+use std::borrow::Cow;
 use trace::store::recent_lines::LinePlace;
 
 table! {
@@ -37,10 +38,10 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         for (place, text) in places.iter().zip(lines_at(context, &places)) {
             let row = TableRow {
                 capture: number,
-                text: Some(shortened(if capture.format == "ltrace" {
+                text: Some(shortened(&if capture.format == "ltrace" {
                     printed(&text)
                 } else {
-                    &text
+                    Cow::Borrowed(text.as_str())
                 })),
                 line: Some(i64::from(place.line)),
             };
@@ -50,19 +51,57 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     builder.finish()
 }
 
-/// The text that a function prints: `fprintf(0x7f20, "no %s\n", "key") = 7` prints `no %s`. Other lines are as they are.
-fn printed(line: &str) -> &str {
-    let is_first = |at: usize| line.get(..at).is_some_and(|front| !front.contains('"'));
-    let start = line.find("(\"").or_else(|| line.find(", \""));
-    let text = start.filter(|&at| is_first(at)).and_then(|at| {
-        let rest = line.get(at..)?;
-        rest.get(rest.find('"')? + 1..)
-    });
-    let Some(text) = text else {
-        return line;
-    };
-    let text = text.get(..string_end(text.as_bytes())).unwrap_or(text);
-    text.strip_suffix("\\n").unwrap_or(text)
+/// The text that a function prints: `fprintf(0x7f20, "no %s\n", "key") = 6` prints `no key`, as far as the tracer shows what
+/// is put in. Calls that print nothing, and other lines, are as they are.
+fn printed(line: &str) -> Cow<'_, str> {
+    let body = line.get(..line.find('(').unwrap_or(0)).unwrap_or("");
+    let name = body.rsplit([' ', '>']).next().unwrap_or("");
+    let mut strings = Strings { rest: line };
+    match name {
+        // What this returns is printed by others.
+        "strerror" => strings.last().map_or(line.into(), Cow::Borrowed),
+        _ if !PRINTING.iter().any(|part| name.contains(part)) => line.into(),
+        _ => {
+            let Some(format) = strings.next() else {
+                return line.into();
+            };
+            let format = format.strip_suffix("\\n").unwrap_or(format);
+            filled(format, strings)
+        }
+    }
+}
+
+/// Parts of the names of functions that print.
+const PRINTING: [&str; 6] = ["put", "print", "err", "warn", "syslog", "log"];
+
+/// A format with the strings that follow it in place of its `%s`.
+fn filled<'a>(format: &'a str, mut strings: Strings<'a>) -> Cow<'a, str> {
+    if !format.contains("%s") {
+        return format.into();
+    }
+    let mut parts = format.split("%s");
+    let mut text = parts.next().unwrap_or("").to_owned();
+    for part in parts {
+        text += strings.next().unwrap_or("%s");
+        text += part;
+    }
+    text.into()
+}
+
+/// The quoted strings of a line, in order.
+struct Strings<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Iterator for Strings<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let quoted = self.rest.get(self.rest.find('"')? + 1..)?;
+        let end = string_end(quoted.as_bytes());
+        self.rest = quoted.get(end + 1..).unwrap_or("");
+        quoted.get(..end).or(Some(quoted))
+    }
 }
 
 /// The start of a text and its end, which often says most.
@@ -84,7 +123,19 @@ mod tests {
     fn a_function_prints_its_first_text() {
         let cases = [
             (r#"7 puts("no key") = 7"#, "no key"),
-            (r#"fprintf(0x7f20, "no %s\n", "key") = 7"#, "no %s"),
+            (r#"fprintf(0x7f20, "no %s\n", "key") = 7"#, "no key"),
+            (
+                r#"__printf_chk(1, "%s: no %d %s", "app") = 7"#,
+                "app: no %d %s",
+            ),
+            (
+                r#"strerror(111) = "Connection refused""#,
+                "Connection refused",
+            ),
+            (
+                r#"fopen("/etc/key", "r") = 0"#,
+                r#"fopen("/etc/key", "r") = 0"#,
+            ),
             (r#"puts("say \"no\"") = 9"#, r#"say \"no\""#),
             (r#"puts("cut"#, "cut"),
             ("hello", "hello"),

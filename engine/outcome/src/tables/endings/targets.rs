@@ -9,8 +9,10 @@ use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
 use kit::table_support::kit::{LinesOf, TaskAt, table};
 use kit::table_support::provenance::Provenance;
+use parsers::syscalls::Transfer;
 use parsers::{Outcome, Text};
 use trace::store::index::TaskId;
+use trace::store::targets::TargetKind;
 
 table! {
     last_targets "What these processes worked on last, with success.";
@@ -21,6 +23,7 @@ table! {
         op: Text "Sub-operation.",
         target: Text "What the call works on.",
         calls: Count "Number of calls.",
+        peer_closed: Flag "Whether the last of these calls found that the other side had closed the connection.",
         lines: Lines {
             first_line "Line of the first one.",
             last_line "Line of the last one.",
@@ -81,6 +84,17 @@ fn add_steps(context: &TableContext<'_>, task: TaskId, steps: &mut Vec<Step>) {
     }
 }
 
+/// Whether a read from a peer returned nothing, which is the end of the connection.
+fn is_end_of_connection(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    let target = events.texts.bytes(events.target(row));
+    // A pipe ends when its writer has written all.
+    let is_other = [&b"/dev/"[..], b"UDP", b"pipe:", b"anon_inode:"];
+    let is_connection = TargetKind::of(target) == TargetKind::Peer
+        && !is_other.iter().any(|prefix| target.starts_with(prefix));
+    is_connection && events.ret(row) == 0 && events.action(row).transfer() == Some(Transfer::Read)
+}
+
 fn write(context: &TableContext<'_>, step: &Step, builder: &mut TableBuilder<'_>) {
     let (syscall, op, target) = step.key;
     let row = TableRow {
@@ -92,6 +106,7 @@ fn write(context: &TableContext<'_>, step: &Step, builder: &mut TableBuilder<'_>
         op,
         target,
         calls: step.calls,
+        peer_closed: is_end_of_connection(context, step.last_row),
         lines: LinesOf {
             first_row: step.first_row,
             last_row: step.last_row,
