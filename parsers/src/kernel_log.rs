@@ -21,6 +21,7 @@ mod message;
 mod month_names;
 mod prefix;
 pub(crate) mod programs;
+mod runner_times;
 pub(crate) mod stamp;
 mod stamp_place;
 mod tool_times;

@@ -8,11 +8,13 @@
 //! #5 DONE 189.3s
 //! 12.34s call     tests/test_sync.py::test_all            pytest --durations
 //! section_end:1700000212:step_script                      GitLab
+//! install packages ------------------------------ 198.22s  Ansible, and other runners
 //! ```
 //! The message is a sentence, `NetworkManager-wait-online.service took 17.176s`. Moments after the `@` and the seconds of a
 //! step of BuildKit are of clocks of their own, which run at the same time, so no line has a stamp.
 
 use super::android;
+use super::runner_times;
 use super::tool_times::{self, ToolTime};
 use super::unit_chain::{self, is_unit};
 use crate::format::{Head, blank};
@@ -91,9 +93,11 @@ impl BuildSteps {
             .or_else(|| {
                 tool_times::read(text)
                     .or_else(|| android::read(text))
+                    .or_else(|| runner_times::read(text))
                     .map(tool_time)
             })
             .or_else(|| blame(text))
+            .or_else(|| cloud_init(text))
             .or_else(|| slow_test(text))
             .or_else(|| startup(text))
     }
@@ -139,6 +143,7 @@ pub(super) fn share_percent(head: Head<'_>) -> u8 {
     let has_mark = |first: &[u8]| filled().any(|line| scan::trim(line).starts_with(first));
     let is_certain = !steps.sections.is_empty()
         || filled().any(|line| image_step(scan::trim(line)).is_some())
+        || filled().any(|line| runner_times::read(scan::trim(line)).is_some())
         || has_mark(b"Startup finished in ")
         || has_mark(b"Startupfinishedin")
         || has_mark(b"real\t") && has_mark(b"user\t") && has_mark(b"sys\t");
@@ -204,6 +209,14 @@ fn blame(text: &[u8]) -> Option<DurationLine<'_>> {
     };
     let (duration, unit) = (scan::trim_end(&text[..at]), &text[at + 1..]);
     (is_unit(unit) && is_duration(duration)).then(|| DurationLine::took(unit, duration))
+}
+
+/// `58.21100s (modules-config/config-apt-configure)`: cloud-init analyze blame.
+fn cloud_init(text: &[u8]) -> Option<DurationLine<'_>> {
+    let (duration, name) = text.split_at(memchr::memchr(b' ', text)?);
+    let name = name.strip_prefix(b" (")?.strip_suffix(b")")?;
+    let is_stage = memchr::memchr(b'/', name).is_some() && !name.contains(&b' ');
+    (is_stage && is_duration(duration)).then(|| DurationLine::took(name, duration))
 }
 
 /// ` => => exporting layers        30.6s`: BuildKit on a terminal. The time stands at the right edge.
@@ -318,6 +331,10 @@ mod tests {
             (
                 " => CACHED [2/3] COPY . /srv      0.0s",
                 "CACHED [2/3] COPY . /srv took 0.0s",
+            ),
+            (
+                "58.21100s (modules-config/config-apt-configure)",
+                "modules-config/config-apt-configure took 58.21100s",
             ),
             (
                 "1.20s call  tests/a.py::b",

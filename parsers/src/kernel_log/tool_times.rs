@@ -160,7 +160,7 @@ fn build(text: &[u8]) -> Option<ToolTime<'_>> {
 }
 
 /// `1:12.51`, `2:01:12`, `72.51` in milliseconds.
-fn clock_ms(text: &[u8]) -> Option<i64> {
+pub(super) fn clock_ms(text: &[u8]) -> Option<i64> {
     const MAX_PARTS: usize = 3;
     let (mut seconds, mut parts) = (0i64, 0usize);
     let mut rest = text;

@@ -55,6 +55,8 @@ table! {
 
 /// What the readers make of the last line of a build.
 const WHOLE: &str = "the build took ";
+/// What systemd says of the whole boot.
+const STARTUP: &str = "Startup finished in ";
 
 /// Whether messages state how long steps took.
 fn events_have_steps(context: &TableContext<'_>, events: &[Event]) -> bool {
@@ -427,6 +429,8 @@ fn write(
         {
             "whole"
         }
+        // Where messages have times, the silences between them say where it went.
+        (None, Meaning::Took) if wall_ns > 0 && message.contains(STARTUP) => "whole",
         (None, Meaning::Took | Meaning::Takes) => "took",
         (None, Meaning::AtLeast) => "at least",
         (None, Meaning::Planned) => "planned",

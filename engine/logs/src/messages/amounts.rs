@@ -193,7 +193,12 @@ fn unit(text: &str) -> Option<(i64, &str)> {
         .find(|letter: char| !letter.is_alphabetic())
         .unwrap_or(word.len());
     let (_, unit_ns, _) = UNITS.iter().find(|(name, _, may_be_apart)| {
-        word[..end].eq_ignore_ascii_case(name) && (*may_be_apart || spaced.is_none())
+        // `255M` are megabytes.
+        let is_same = match name.len() {
+            1 => word[..end] == **name,
+            _ => word[..end].eq_ignore_ascii_case(name),
+        };
+        is_same && (*may_be_apart || spaced.is_none())
     })?;
     Some((*unit_ns, &word[end..]))
 }
