@@ -117,7 +117,10 @@ def _exited(trace: TraceTables, process: EndedProcess, processes: Sequence[Ended
     name = process.name(processes)
     meaning = known.exit_status(short(process.ending["program"]), code)
     reason = f" ({meaning.text})" if meaning else ""
-    children = list(_of_children(process, processes)) or list(_refused_elsewhere(trace, process))
+    failing = list(_of_children(process, processes))
+    children = failing or list(_refused_elsewhere(trace, process))
+    # That a child ended says little by itself; what it said, or what it was refused, says more than a note.
+    says = not failing or any(isinstance(each, Quoting) for each in failing)
     details = [*children]
     failed = sum(row["calls"] for row in process.last_failures)
     serious = [row for row in process.last_failures if not row["recovered"] and not known.is_usual(row)]
@@ -131,7 +134,7 @@ def _exited(trace: TraceTables, process: EndedProcess, processes: Sequence[Ended
         f"{name} exited with status {code}{reason}{_after_signal(process)}",
         tuple(details),
         (process.ending["last_line"],),
-        remark=Quoting(" ".join(children)),
+        remark=Quoting(" ".join(children)) if says else "",
         unseen="" if has_times else "whether it was slow",
         next="" if has_times else _again(trace, process),
         inert=f"exited with status {code}",

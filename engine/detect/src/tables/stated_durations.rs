@@ -261,8 +261,12 @@ fn events(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> (Vec<E
         };
         let last = groups[group].events.last().map(|&last| &mut events[last]);
         let drift_ns = MAX_PROGRESS_DRIFT_NS.max(capture.facts.tick_ns);
-        let is_near =
-            |last: &Event| rows.is_empty() || (event.start_ns - last.start_ns).abs() <= drift_ns;
+        // What began after the end of another one is not its progress: pauses of a collector follow each other quickly.
+        let is_near = |last: &Event| {
+            rows.is_empty()
+                || (event.start_ns - last.start_ns).abs() <= drift_ns
+                    && event.start_ns < last.end_ns.saturating_add(capture.facts.tick_ns)
+        };
         match last
             .filter(|last: &&mut Event| event.stated.dur_ns >= last.stated.dur_ns && is_near(last))
         {
