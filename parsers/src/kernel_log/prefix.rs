@@ -47,7 +47,37 @@ pub(super) fn read(line: &[u8], grammar: StampGrammar) -> Option<LogPrefix<'_>> 
     }
     inner(&mut prefix, order);
     prefix.text = skip_caller(prefix.text);
+    prefix.text = without_unified_columns(prefix.text).unwrap_or(prefix.text);
     Some(prefix)
+}
+
+/// The text of a line of macOS' unified log without the columns between the stamp and the process:
+/// `0x1a2b  Default  0x0  71  0  loginwindow: text`, with thread, type, activity, process id and lifetime.
+fn without_unified_columns(text: &[u8]) -> Option<&[u8]> {
+    const TYPES: [&[u8]; 7] = [
+        b"Default",
+        b"Info",
+        b"Debug",
+        b"Error",
+        b"Fault",
+        b"Activity",
+        b"State",
+    ];
+    let mut rest = text;
+    let mut column = || {
+        let end = memchr::memchr(b' ', rest)?;
+        let (word, after) = (rest.get(..end)?, rest.get(end..)?);
+        rest = scan::skip_blanks(after);
+        Some(word)
+    };
+    let is_hex = |word: &[u8]| word.starts_with(b"0x");
+    let is_number = |word: &[u8]| word.iter().all(u8::is_ascii_digit);
+    let fits = column().is_some_and(is_hex)
+        && column().is_some_and(|word| TYPES.contains(&word))
+        && column().is_some_and(is_hex)
+        && column().is_some_and(is_number)
+        && column().is_some_and(is_number);
+    fits.then_some(rest)
 }
 
 /// `kernel: [    1.486287] text` inside syslog: the kernel's own time.

@@ -445,7 +445,8 @@ pub const SPREAD_PHRASES: &[&str] = &[
 pub const BACKGROUND_PHRASES: &[&str] = &[
     "automatic vacuum", "automatic analyze", "automatic aggressive vacuum", "autovacuum", "logrotate", "log rotation", "rotate log",
     "rotating log", "rotated log", "backup", "fstrim", "discard unused", "e2scrub", "scrub", "updatedb", "plocate",
-    "apt-daily", "daily apt", "cleanup of temporary", "systemd-tmpfiles-clean", "in background",
+    "apt-daily", "daily apt", "cleanup of temporary", "systemd-tmpfiles-clean", "in background", "background saving",
+    "background append only file", "background aof",
 ];
 /// Phrases for what does not answer, and those that end it.
 /// Source: clients of NFS, SUN RPC, Ceph, CIFS and iSCSI in the kernel of Linux; messages about hosts.
