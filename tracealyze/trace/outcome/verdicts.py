@@ -147,9 +147,18 @@ def _hang_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome | None:
     for first in findings[:1]:
         if first.name in that_mean("open call") and (found := fine_runs.next_child(trace, first.pid)):
             return found
+        if _is_cut_before_return(trace, first):
+            return None
         if first.name in that_mean("open call") and first.severity is not Severity.INFO:
             return Outcome(Verdict.HUNG, "", lines=first.lines[:4], next=_next(first))
     return None
+
+
+def _is_cut_before_return(trace: TraceTables, finding: Finding) -> bool:
+    """Whether a text may end between the two records of a call that seldom waits: kdump prints them apart."""
+    syscall = finding.syscall or ""
+    waits = known.is_wait(syscall) or known.awaits_child(syscall) or known.is_lock(syscall) or known.reads(syscall)
+    return trace.captures[0].format == "kdump" and not waits
 
 
 def _of_findings(findings: Sequence[Finding]) -> Outcome:

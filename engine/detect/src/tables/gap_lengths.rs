@@ -12,6 +12,7 @@ use kit::table_support::kit::{LinesOf, TaskAt, table};
 use kit::table_support::lengths::chosen_ns;
 use kit::table_support::messages::{WAITS, is_free, messages};
 use kit::table_support::provenance::Provenance;
+use logs::messages::stated::{Meaning, stated};
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -151,9 +152,16 @@ fn silences<'a>(context: &'a TableContext<'_>) -> impl Iterator<Item = Gap> + 'a
         rows.filter_map(move |row| {
             let is_tick = is_repeated(context, capture, row)
                 && ticks.contains_key(&context.trace.events.target(row));
-            silence(context, capture, row).filter(|_| !is_tick)
+            silence(context, capture, row).filter(|_| !is_tick && !states_length(context, row))
         })
     })
+}
+
+/// Whether a message says how long what it begins takes: its length is that of work, as of a unit of systemd.
+fn states_length(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    let stated = stated(&events.texts.string(events.target(row)));
+    stated.is_some_and(|stated| stated.meaning == Meaning::Takes)
 }
 
 /// Whether the next message has the same text.

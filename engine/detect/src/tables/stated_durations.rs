@@ -66,6 +66,15 @@ fn events_have_steps(context: &TableContext<'_>, events: &[Event]) -> bool {
         .any(|event| is_step(&table.texts.string(table.target(event.row))))
 }
 
+/// Whether messages state more than how long the whole boot took.
+fn has_parts(context: &TableContext<'_>, events: &[Event]) -> bool {
+    let table = &context.trace.events;
+    events.iter().any(|event| {
+        let message = table.texts.string(table.target(event.row));
+        !message.contains(STARTUP) && !message.contains(" reached after ")
+    })
+}
+
 /// One event with a stated duration.
 struct Event {
     row: u32,
@@ -433,8 +442,12 @@ fn write(
         {
             "whole"
         }
-        // Where messages have times, the silences between them say where it went.
-        (None, Meaning::Took) if wall_ns > 0 && message.contains(STARTUP) => "whole",
+        // Where messages have times, the silences between them say where it went; otherwise the other ones do.
+        (None, Meaning::Took)
+            if message.contains(STARTUP) && (wall_ns > 0 || has_parts(context, events)) =>
+        {
+            "whole"
+        }
         (None, Meaning::Took | Meaning::Takes) => "took",
         (None, Meaning::AtLeast) => "at least",
         (None, Meaning::Planned) => "planned",

@@ -15,6 +15,7 @@ pub(super) mod cycles;
 pub(super) mod failures;
 mod faults;
 pub(super) mod foreign_lines;
+mod kdump_data;
 pub(super) mod questions;
 pub(super) mod targets;
 pub(super) mod texts;

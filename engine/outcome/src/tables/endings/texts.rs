@@ -5,7 +5,7 @@
 //! recvfrom(3, "HTTP/1.1 400 Bad Request\r\n…", 4096) = 170       received
 //! ```
 
-use super::{EndedProcess, lines_of, processes};
+use super::{EndedProcess, kdump_data, lines_of, processes};
 use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
 use kit::table_support::kit::{LinesOf, TaskAt, table};
@@ -78,9 +78,10 @@ fn texts(context: &TableContext<'_>, process: &EndedProcess) -> Vec<MovedText> {
     rows.sort_unstable();
     let only_rows: Vec<u32> = rows.iter().map(|&(row, _)| row).collect();
     let lines = lines_of(context, &only_rows);
+    let data = kdump_data::of_calls(context, &only_rows);
     let mut found: Vec<MovedText> = Vec::new();
-    for (&(row, is_printed), line) in rows.iter().zip(&lines) {
-        let Some(text) = moved(context, row, is_printed, line) else {
+    for ((&(row, is_printed), line), data) in rows.iter().zip(&lines).zip(data) {
+        let Some(text) = moved(context, row, is_printed, line, data) else {
             continue;
         };
         match found
@@ -130,12 +131,18 @@ fn has_text(wanted: Transfer, outcome: Outcome, moved: i64) -> bool {
 
 /// The text that a call moved, if it is one that people read: printed on the standard streams, sent to the system's log,
 /// or received from a peer.
-fn moved(context: &TableContext<'_>, row: u32, is_printed: bool, line: &str) -> Option<MovedText> {
+fn moved(
+    context: &TableContext<'_>,
+    row: u32,
+    is_printed: bool,
+    line: &str,
+    data: Option<String>,
+) -> Option<MovedText> {
     let events = &context.trace.events;
     let syscall = events.texts.string(events.shape(row).syscall);
     let args = args_from(line, &syscall)?;
     let fd = descriptor(args)?;
-    let (text, is_whole) = literals(args);
+    let (text, is_whole) = data.map_or_else(|| literals(args), |text| (text, true));
     let is_log = is_printed
         && text.starts_with('<')
         && text[1..].starts_with(|char: char| char.is_ascii_digit());
