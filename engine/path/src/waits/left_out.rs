@@ -264,19 +264,18 @@ impl LeftOuts {
     /// Gaps with a mark between the lines of the calls around them.
     fn by_marks(&mut self, trace: &Trace, capture: &Capture) {
         let events = &trace.events;
-        let is_marked = |before: Option<u32>, next: u32| {
+        let is_marked_before = |line: u32, before: Option<u32>| {
             let from = before.map_or(0, |row| events.line(row));
             let after = capture.elisions.partition_point(|&mark| mark <= from);
-            capture
-                .elisions
-                .get(after)
-                .is_some_and(|&mark| mark < events.line(next))
+            capture.elisions.get(after).is_some_and(|&mark| mark < line)
         };
+        let is_marked =
+            |before: Option<u32>, next: u32| is_marked_before(events.line(next), before);
         if capture.elisions.is_empty() {
             return;
         }
         for task in capture.task_ids() {
-            let (mut before, mut reached_ns) = (None, NO_NS);
+            let (mut before, mut reached_ns) = (None::<u32>, NO_NS);
             for span in trace.spans(task) {
                 let from_ns = if before.is_none() {
                     lived_from(trace, task, span.start_ns)
@@ -292,6 +291,20 @@ impl LeftOuts {
                     self.of_task.entry(task).or_default().push(range);
                 }
                 (before, reached_ns) = (Some(span.row), span.end_ns);
+            }
+            // Behind a mark, a task may have gone on although no line shows it.
+            let ended = trace.tasks[task].death_ns != NO_NS;
+            if before.is_some()
+                && !ended
+                && is_marked_before(u32::MAX, before)
+                && reached_ns < capture.last_ns
+            {
+                let range = LeftOut {
+                    from_ns: reached_ns,
+                    to_ns: capture.last_ns,
+                    row: before.unwrap_or(NONE),
+                };
+                self.of_task.entry(task).or_default().push(range);
             }
         }
     }
