@@ -46,13 +46,17 @@ def crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | No
         return None
     name = process.name(processes)
     has_stack, limit = trace.has_stacks, known.signals()[process.signal].next
+    is_known = has_stack or limit or process.ending["refused_promise"]
+    unseen = "" if is_known else "the function that crashed"
+    if process.signal == "SIGSYS" and not _refused_call(process):
+        unseen, limit = "which call", "journalctl -k | grep -i seccomp"
     went_on = f", and {command.name(processes)} {_went_on(command)}" if command and survives else ""
     return Outcome(
         Verdict.CRASHED,
         f"{name} was killed by {process.signal}{went_on}",
         tuple(_details(process, crashed)),
         tuple(line for line in (process.ending["signal_line"], process.ending["last_line"]) if line),
-        unseen="" if has_stack or limit or process.ending["refused_promise"] else "the function that crashed",
+        unseen=unseen,
         next=limit or _command(process, trace.captures[0].format),
         inert=f"killed by {process.signal}",
     )
@@ -196,12 +200,14 @@ def _refused(process: EndedProcess) -> str:
 
 
 def _refused_call(process: EndedProcess) -> str:
-    """The call that SIGSYS reports; where the tracer printed no report, the last one."""
+    """The call that SIGSYS reports; where the tracer printed no report, the last one, if it did not return."""
     if "SIGSYS" not in (process.signal, process.ending["fault"]):
         return ""
     if refused := process.ending["refused_call"]:
         return f"{refused}(2)"
-    return f"{last}(2)" if (last := process.ending["last_call"]) else ""
+    # A call that returned was allowed: a thread without lines may have made the other one.
+    last = process.ending["last_call"]
+    return f"{last}(2)" if any(row["syscall"] == last for row in process.last_calls) else ""
 
 
 def _address(ending: Row) -> str:
