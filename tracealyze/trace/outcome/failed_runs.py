@@ -15,6 +15,7 @@ from tracealyze.trace.outcome.failures import (
     called,
     command,
     failure_at_end,
+    left_by_peer,
     lost_output,
     nearest_refusal,
     only_failure,
@@ -79,8 +80,8 @@ def rejections(processes: Sequence[EndedProcess]) -> Iterator[str]:
 
 def _of(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome | None:
     code = process.exit_code
-    if process.signal_kind == "killed":
-        return _outcome(trace, process, processes, f"was killed by {process.signal}{_sender(process)}")
+    if killed := _killed_by(process):
+        return _outcome(trace, process, processes, f"was killed by {killed}")
     if code:
         meaning = known.exit_status(short(process.ending["program"]), code)
         if (meaning and meaning.is_fine) or ends_on_request(process):
@@ -92,15 +93,35 @@ def _of(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProc
         message = later if later and later.is_failure and later.line >= certain.line else certain
         if how := _end_after(process, message):
             return _outcome(trace, process, processes, f"reported an error, and {how}", message)
-    if not process.has_ended and not process.is_told and (stated := stated_failure(process)):
-        return _outcome(trace, process, processes, "reported an error, and the capture ends soon after", stated)
-    if code == 0 and (row := lost_output(process)):
+    if code == 0:
+        return _although(trace, process, processes)
+    return None if process.has_ended or process.is_told else _soon_cut(trace, process, processes)
+
+
+def _killed_by(process: EndedProcess) -> str:
+    """The signal that killed a process which did not end by itself; empty if none did."""
+    if process.signal_kind == "killed":
+        return f"{process.signal}{_sender(process)}"
+    # Of a pipe, this is how its reader ends the program.
+    return process.signal if process.signal == "SIGPIPE" and left_by_peer(process) else ""
+
+
+def _although(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """That a process exited as if nothing had failed, although something did; None if nothing did."""
+    if row := lost_output(process):
         how = f"exited with status 0, although {row['syscall']} failed with {row['errno']}"
         return _outcome(trace, process, processes, how)
-    if code == 0 and process.failed_child and (said := failure_of_child(process)):
+    if process.failed_child and (said := failure_of_child(process)):
         how = f"exited with status 0, although its {process.failed_child}"
         return _outcome(trace, process, processes, how, said)
-    if not process.has_ended and not process.is_told and (row := failure_at_end(process)):
+    return None
+
+
+def _soon_cut(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """The failure soon after which a capture ends; None if there is none."""
+    if stated := stated_failure(process):
+        return _outcome(trace, process, processes, "reported an error, and the capture ends soon after", stated)
+    if row := failure_at_end(process):
         how = f"failed in {row['syscall']} with {row['errno']}, and the capture ends soon after"
         return _outcome(trace, process, processes, how)
     return None

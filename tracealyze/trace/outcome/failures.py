@@ -89,6 +89,17 @@ def stated_failure(process: EndedProcess) -> Message | None:
     return None
 
 
+def left_by_peer(process: EndedProcess) -> Row | None:
+    """The last write to a connection whose peer had closed it; None if there is none among the last calls."""
+    rows = [row for row in process.last_failures if row["errno"] == "EPIPE" and row["calls_after"] <= _LAST_CALLS]
+    return next((row for row in reversed(rows) if _has_peer(row)), None)
+
+
+def _has_peer(row: Row) -> bool:
+    """Whether a call works on a connection: not on a pipe, or on standard output."""
+    return bool(row["syscall"].startswith("send") or _PEER.fullmatch(row["target"] or ""))
+
+
 def nearest_refusal(process: EndedProcess) -> Row | None:
     """The last refusal near the end that healthy programs get, too: nobody knows whether it matters here."""
     refusals = {name for name, error in known.errors().items() if error.refusal}
@@ -186,6 +197,8 @@ def _request(row: Row) -> str:
 
 def sentence(row: Row, meaning: str = "") -> str:
     """`bind on :5000 failed with EADDRINUSE (line 9095): Address already in use.`"""
+    if row["errno"] == "EPIPE" and _has_peer(row):
+        meaning = meaning or "the peer had closed the connection"
     meaning = meaning or known.meaning(row["errno"], row["syscall"])
     reason = f": {meaning}" if meaning else ""
     return shown(f"{_failed(row)}{reason}.")

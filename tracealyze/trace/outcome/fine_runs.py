@@ -182,14 +182,20 @@ def _told(trace: TraceTables, process: EndedProcess, name: str) -> Outcome:
     names = {each["syscall"] for each in trace.calls(by=["syscall"], quantiles=False)}
     waits = any(known.is_wait(name) or known.has_limit(name) for name in names)
     is_picked = row is None and len(names) == 1 and not waits
-    is_fine = (row or process.signal_kind == "asked") and not is_picked
+    # A thread that waits does not write: SIGPIPE answers another one, whose peer is not known.
+    is_elsewhere = row is not None and signal == "SIGPIPE"
+    is_fine = (row or process.signal_kind == "asked") and not is_picked and not is_elsewhere
     remark = _while_idle(process) if row else ""
+    unseen = "what it did besides, because only one kind of call was traced" if is_picked else ""
+    if is_elsewhere:
+        unseen = "the write, which another thread must have made, and who closed the other end"
     return Outcome(
         Verdict.FINE if is_fine else Verdict.CANNOT_TELL,
         shown(f"{name}{waited} {signal}{meaning} ended it"),
         (remark,) if remark else tuple(cut_runs.usual(process)),
         (process.ending["last_line"],),
-        unseen="what it did besides, because only one kind of call was traced" if is_picked else "",
+        unseen=unseen,
+        next=whole_command(trace.captures[0].format) if is_elsewhere else "",
     )
 
 
