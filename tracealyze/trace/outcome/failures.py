@@ -31,6 +31,8 @@ _SERIOUS_WEIGHT = 9
 _LAST_CALLS = 8
 """Calls in which a program that gives up cleans up."""
 _WRITES = ("write", "pwrite", "fsync", "fdatasync", "ftruncate", "fallocate")
+_MAX_TARGET = 160
+_MAX_START, _MAX_END = 40, 80
 _NAMED = 4.0
 _STATED = 2.0
 _MIN_NAME_LENGTH = 4
@@ -187,7 +189,12 @@ def states(message: Message | None, row: Row) -> bool:
 def called(row: Row) -> str:
     """What a row calls: `futex FUTEX_WAIT on 0x10b8008`."""
     is_named = row["target"] and row["target"] != _UNNAMED
-    return f"{_request(row)} on {row['target']}" if is_named else _request(row)
+    return f"{_request(row)} on {_shortened(row['target'])}" if is_named else _request(row)
+
+
+def _shortened(target: str) -> str:
+    """A name without its middle, if it is so long that a sentence would end before it says what happened."""
+    return target if len(target) <= _MAX_TARGET else f"{target[:_MAX_START]}…{target[-_MAX_END:]}"
 
 
 def _request(row: Row) -> str:
@@ -207,7 +214,7 @@ def sentence(row: Row, meaning: str = "") -> str:
 def step(row: Row) -> str:
     """A call that succeeded, as a step of what a process did: `openat /etc/hosts ×2 (line 14)`."""
     times = f" ×{row['calls']}" if row["calls"] > 1 else ""
-    return shown(f"{_request(row)} {row['target']}{times} (line {row['last_line']})")
+    return shown(f"{_request(row)} {_shortened(row['target'])}{times} (line {row['last_line']})")
 
 
 def as_usual(row: Row) -> str:
