@@ -10,7 +10,7 @@ from tracealyze.base.heuristics import MIN_NOTED_CALL_NS
 from tracealyze.base.sanitize import shown
 from tracealyze.base.suggested import quoted
 from tracealyze.trace.outcome import known
-from tracealyze.trace.outcome.messages import around, last_message
+from tracealyze.trace.outcome.messages import around, is_cut_in, last_message
 
 if TYPE_CHECKING:
     from tracealyze.model.table import Row
@@ -183,7 +183,9 @@ def _names(message: Message | None, row: Row) -> bool:
 def states(message: Message | None, row: Row) -> bool:
     """Whether a message states the error of a call."""
     error = known.error(row["errno"])
-    return message is not None and error is not None and error.text.lower() in message.text.lower() and bool(error.text)
+    if message is None or error is None or not error.text:
+        return False
+    return error.text.lower() in message.text.lower() or is_cut_in(message.text, error.text)
 
 
 def called(row: Row) -> str:
