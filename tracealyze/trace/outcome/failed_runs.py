@@ -18,6 +18,7 @@ from tracealyze.trace.outcome.failures import (
     left_by_peer,
     lost_output,
     nearest_refusal,
+    never_started,
     only_failure,
     sentence,
     stated_failure,
@@ -121,6 +122,9 @@ def _soon_cut(trace: TraceTables, process: EndedProcess, processes: Sequence[End
     """The failure soon after which a capture ends; None if there is none."""
     if stated := stated_failure(process):
         return _outcome(trace, process, processes, "reported an error, and the capture ends soon after", stated)
+    if row := never_started(process):
+        how = f"did not start its program: {row['syscall']} failed with {row['errno']}"
+        return _outcome(trace, process, processes, how)
     if row := failure_at_end(process):
         how = f"failed in {row['syscall']} with {row['errno']}, and the capture ends soon after"
         return _outcome(trace, process, processes, how)
@@ -206,7 +210,7 @@ def _details(
         yield shown(f"In pid {other['pid']} {other['program'] or ''}".rstrip() + f": {sentence(other)}")
     if not process.has_ended or (process.is_told and process.signal_kind != "killed"):
         yield from _waits(process, failed["last_line"] if failed else 0)
-    if failed or not other:
+    if (failed or not other) and not never_started(culprit):
         yield from _earlier(culprit, failed, message)
 
 

@@ -54,16 +54,26 @@ def weighed_failure(
 
 def failure_at_end(process: EndedProcess) -> Row | None:
     """A serious failure among the last calls of a process whose end is not in the capture; None if there is none."""
+    if row := never_started(process):
+        return row
     for row in reversed(process.last_failures):
         error = known.error(row["errno"])
-        is_all = row["syscall"] == "execve" and process.ending["calls"] == 1
         is_last = error is not None and error.refusal and error.weight > known.COMMON_WEIGHT and not row["calls_after"]
         # What is refused with an error of this system only, as the last thing of the capture.
         is_unknown = row["errno"].startswith("errno ") and not row["calls_after"]
-        is_serious = error is not None and (error.weight >= _SERIOUS_WEIGHT or is_all or is_last or is_unknown)
+        is_serious = error is not None and (error.weight >= _SERIOUS_WEIGHT or is_last or is_unknown)
         if is_serious and row["calls_after"] <= _LAST_CALLS and not row["recovered"] and not known.is_usual(row):
             return row
     return None
+
+
+def never_started(process: EndedProcess) -> Row | None:
+    """The first call of a process, if that did not start the program: what follows is the tracer's own. Else None.
+
+    A shell tries one folder of its search path after the other."""
+    tried = [row for row in process.last_failures if row["syscall"] == "execve"]
+    is_first = len(tried) == 1 and tried[0]["last_line"] == process.ending["first_line"]
+    return tried[0] if is_first and not tried[0]["recovered"] else None
 
 
 def lost_output(process: EndedProcess) -> Row | None:
