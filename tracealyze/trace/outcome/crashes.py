@@ -91,6 +91,26 @@ def caught(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | N
     return None
 
 
+def filtered(processes: Sequence[EndedProcess]) -> Outcome | None:
+    """That a filter refuses several calls of a process, which goes on; None if it refuses none, or kills it."""
+    for process in processes:
+        ending = process.ending
+        if ending["fault"] == "SIGSYS" and ending["faults"] > 1 and not process.has_ended:
+            times = units.counted(ending["faults"], "time")
+            remark = shown(f"Refused: {ending['refused_calls']}.") if ending["refused_calls"] else ""
+            refuses = "a filter of system calls (seccomp) refuses its calls"
+            return Outcome(
+                Verdict.CANNOT_TELL,
+                f"{process.name(processes)} received SIGSYS {times}: {refuses}",
+                tuple(filter(None, [remark])),
+                (ending["signal_line"],),
+                unseen="what its handler does instead, and whether that is on purpose, as in sandboxes",
+                remark=remark,
+                inert=f"received SIGSYS {times}",
+            )
+    return None
+
+
 def _repeated(process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome:
     fault, times = shown(process.ending["fault"]), units.counted(process.ending["faults"], "time")
     address = _address(process.ending)

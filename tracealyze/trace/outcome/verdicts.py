@@ -37,7 +37,8 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     """How the run of a trace went."""
     if not trace.totals["calls"]:
         processes = ended_processes(trace)
-        ended = crashes.crash(trace, processes) or failed_runs.failure(trace, processes)
+        crash = crashes.crash(trace, processes) or crashes.filtered(processes)
+        ended = crash or failed_runs.failure(trace, processes)
         found = (
             ended
             or fine_runs.without_calls(trace)
@@ -121,7 +122,8 @@ def _waits_for_peers(trace: TraceTables, findings: Sequence[Finding]) -> bool:
 
 
 def _crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
-    return crashes.crash(trace, processes) or crashes.caught(trace, processes) or crashes.gone(processes)
+    crash = crashes.crash(trace, processes) or crashes.filtered(processes)
+    return crash or crashes.caught(trace, processes) or crashes.gone(processes)
 
 
 def _hang(trace: TraceTables, processes: Sequence[EndedProcess], findings: Sequence[Finding]) -> Outcome | None:
