@@ -20,6 +20,7 @@ from tracealyze.trace.outcome.failures import (
     nearest_refusal,
     never_started,
     only_failure,
+    said_of_only_failure,
     sentence,
     stated_failure,
     unexplained,
@@ -122,6 +123,8 @@ def _soon_cut(trace: TraceTables, process: EndedProcess, processes: Sequence[End
     """The failure soon after which a capture ends; None if there is none."""
     if stated := stated_failure(process):
         return _outcome(trace, process, processes, "reported an error, and the capture ends soon after", stated)
+    if said := said_of_only_failure(process):
+        return _outcome(trace, process, processes, "reported the error of the only call that failed", said)
     if row := never_started(process):
         how = f"did not start its program: {row['syscall']} failed with {row['errno']}"
         return _outcome(trace, process, processes, how)

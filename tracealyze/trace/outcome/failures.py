@@ -101,6 +101,11 @@ def stated_failure(process: EndedProcess) -> Message | None:
     return None
 
 
+def said_of_only_failure(process: EndedProcess) -> Message | None:
+    """A message next to the capture that states the error of the only call that failed; None if there is none."""
+    return next((message for message in around(process) if only_failure(process, message)), None)
+
+
 def left_by_peer(process: EndedProcess) -> Row | None:
     """The last write to a connection whose peer had closed it; None if there is none among the last calls."""
     rows = [row for row in process.last_failures if row["errno"] == "EPIPE" and row["calls_after"] <= _LAST_CALLS]
