@@ -160,7 +160,9 @@ def _weight(row: Row, end: int, message: Message | None, within: int) -> float:
     error = known.error(row["errno"])
     distance: int = end - row["last_line"]
     is_named, has_reason = _names(message, row), states(message, row)
-    if error is None or distance < 0 or row["recovered"] or (known.is_usual(row) and not _is_meant(message, row)):
+    # A file that was to be new, and that the message names, is not made so by reading it.
+    is_over = row["recovered"] and not (row["errno"] == "EEXIST" and _quotes(message, row))
+    if error is None or distance < 0 or is_over or (known.is_usual(row) and not _is_meant(message, row)):
         return 0.0
     # A missing file that nothing names explains an end only right before it: programs look for many files.
     is_near = distance <= within // known.COMMON_WEIGHT
@@ -182,8 +184,10 @@ def _quotes(message: Message | None, row: Row) -> bool:
 
 
 def _is_about(message: Message, row: Row) -> bool:
-    """Whether a message has the name of the file of a call, or its whole path."""
+    """Whether a message has the name of the file of a call, or its whole path. What creates a process has no name."""
     target = row["target"] or ""
+    if not target and known.creates(row["syscall"]):
+        return True
     return _quotes(message, row) or (target.startswith("/") and target in message.text)
 
 
