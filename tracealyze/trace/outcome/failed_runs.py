@@ -328,6 +328,8 @@ def _traced(trace: TraceTables) -> str:
 def _next(trace: TraceTables, process: EndedProcess, message: Message | None, failed: Row | None) -> str:
     if message and known.message_words().set_uid.search(message.text):
         return "sudo strace -f -ttt -T -yy -u USER -o FILE COMMAND"
+    if message and (lacks := known.message_words().loader.match(message.text)):
+        return f"ldd {lacks['program']}"
     if failed and (text := command(failed, process.pid)):
         return text
     if process.signal == "SIGKILL" and (row := _stop_of(trace, process)) and row["asked"]:
