@@ -141,7 +141,14 @@ def _next(finding: Finding) -> str:
     pid = "PID" if finding.pid is None else str(finding.pid)
     if finding.name == _STOPPED:
         return f"kill -CONT {pid}"
-    return hangs.children_of(finding.pid) if known.awaits_child(finding.syscall) else hangs.command(finding.pid)
+    if known.awaits_child(finding.syscall):
+        return hangs.children_of(finding.pid)
+    # Who holds the lock of a file, and in which function of the kernel a call stands, is not in the process.
+    if finding.syscall and finding.syscall.startswith("flock"):
+        return f"lslocks; ls -l /proc/{pid}/fd"
+    if finding.syscall and known.looks_up(finding.syscall):
+        return f"cat /proc/{pid}/stack; grep -E ' (nfs|cifs|fuse)' /proc/mounts"
+    return hangs.command(finding.pid)
 
 
 def _hang_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome | None:
