@@ -16,6 +16,7 @@ from tracealyze.trace.outcome.failures import (
     command,
     failure_at_end,
     left_by_peer,
+    lone_failure,
     lost_output,
     nearest_refusal,
     never_started,
@@ -126,7 +127,7 @@ def _soon_cut(trace: TraceTables, process: EndedProcess, processes: Sequence[End
     if said := said_of_only_failure(process):
         return _outcome(trace, process, processes, "reported the error of the only call that failed", said)
     if row := never_started(process):
-        how = f"did not start its program: {row['syscall']} failed with {row['errno']}"
+        how = f"failed in {row['syscall']} with {row['errno']}, and did not start its program"
         return _outcome(trace, process, processes, how)
     if row := failure_at_end(process):
         how = f"failed in {row['syscall']} with {row['errno']}, and the capture ends soon after"
@@ -301,6 +302,9 @@ def _earlier(process: EndedProcess, failed: Row | None, message: Message | None)
     if usual:
         # Without a failure that explains the end, one of these may.
         which = "as usual for healthy programs" if failed else "all of kinds that healthy programs have, too"
+        if not failed and (lone := lone_failure(process)):
+            yield f"A failure that healthy programs have, too: {sentence(lone)}"
+            return
         yield f"{'Other failures' if failed else 'Failures'} before: {units.count(usual)}, {which}."
 
 

@@ -136,6 +136,15 @@ def only_failure(process: EndedProcess, message: Message | None) -> Row | None:
     return row if is_told else None
 
 
+def lone_failure(process: EndedProcess) -> Row | None:
+    """The only call that failed, if it is among the last ones and was not for a file that may be missing; else None."""
+    if len(process.last_failures) != 1:
+        return None
+    row = process.last_failures[0]
+    is_near = row["calls"] == 1 and row["calls_after"] < _JUST_BEFORE and not row["recovered"]
+    return row if is_near and row["errno"] != "ENOENT" else None
+
+
 def just_before(process: EndedProcess) -> Row | None:
     """The failure among the very last calls, whatever healthy programs have: a crash may be its consequence."""
     rows = [row for row in process.last_failures if row["calls_after"] < _JUST_BEFORE and known.error(row["errno"])]
