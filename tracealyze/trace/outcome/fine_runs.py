@@ -99,7 +99,7 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
         does = "waits for input" if hangs.reads_terminal(row) and not _is_socket(row) else does
         waiting = next((each for each in processes if row in each.last_calls), process)
         resting = cut_runs.resting_threads(waiting)
-        remark = _while_idle(waiting) or next(iter(resting), "") or arriving(trace)[0]
+        remark = _while_idle(waiting) or _killed_child(waiting) or next(iter(resting), "") or arriving(trace)[0]
         return Outcome(
             Verdict.FINE,
             shown(f"{waiting.name(processes)} {does} in {row['syscall']}{on} when the capture ends"),
@@ -157,6 +157,14 @@ def _of_children(process: EndedProcess, processes: Sequence[EndedProcess]) -> It
         yield f"Its {process.failed_child} (line {process.ending['child_line']}); that child was not traced."
     if len(failed) > _MAX_CHILDREN:
         yield f"{len(failed) - _MAX_CHILDREN} more of its children failed."
+
+
+def _killed_child(process: EndedProcess) -> str:
+    """The last child without lines that a signal killed which nobody sends to stop a program; empty if none did."""
+    kind = known.signals().get(process.ending["child_end"] or "")
+    if kind is None or kind.kind == "asked":
+        return ""
+    return f"Its {process.failed_child} (line {process.ending['child_line']}); that child was not traced."
 
 
 def _is_failed(process: EndedProcess) -> bool:
