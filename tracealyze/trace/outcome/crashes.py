@@ -46,13 +46,17 @@ def crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | No
         return None
     name = process.name(processes)
     has_stack, limit = trace.has_stacks, known.signals()[process.signal].next
+    is_known = has_stack or limit or process.ending["refused_promise"]
+    unseen = "" if is_known else "the function that crashed"
+    if process.signal == "SIGSYS" and not _refused_call(process):
+        unseen, limit = "which call", "journalctl -k | grep -i seccomp"
     went_on = f", and {command.name(processes)} {_went_on(command)}" if command and survives else ""
     return Outcome(
         Verdict.CRASHED,
         f"{name} was killed by {process.signal}{went_on}",
         tuple(_details(process, crashed)),
         tuple(line for line in (process.ending["signal_line"], process.ending["last_line"]) if line),
-        unseen="" if has_stack or limit or process.ending["refused_promise"] else "the function that crashed",
+        unseen=unseen,
         next=limit or _command(process, trace.captures[0].format),
         inert=f"killed by {process.signal}",
     )
@@ -84,6 +88,26 @@ def caught(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | N
             return _returned(process, processes)
         if ending["events_after"] <= _MAX_EVENTS_OF_HANDLER and not known.handles_faults(short(ending["program"])):
             return _handled(process, processes, trace.captures[0].format)
+    return None
+
+
+def filtered(processes: Sequence[EndedProcess]) -> Outcome | None:
+    """That a filter refuses several calls of a process, which goes on; None if it refuses none, or kills it."""
+    for process in processes:
+        ending = process.ending
+        if ending["fault"] == "SIGSYS" and ending["faults"] > 1 and not process.has_ended:
+            times = units.counted(ending["faults"], "time")
+            remark = shown(f"Refused: {ending['refused_calls']}.") if ending["refused_calls"] else ""
+            refuses = "a filter of system calls (seccomp) refuses its calls"
+            return Outcome(
+                Verdict.CANNOT_TELL,
+                f"{process.name(processes)} received SIGSYS {times}: {refuses}",
+                tuple(filter(None, [remark])),
+                (ending["signal_line"],),
+                unseen="what its handler does instead, and whether that is on purpose, as in sandboxes",
+                remark=remark,
+                inert=f"received SIGSYS {times}",
+            )
     return None
 
 
@@ -196,12 +220,14 @@ def _refused(process: EndedProcess) -> str:
 
 
 def _refused_call(process: EndedProcess) -> str:
-    """The call that SIGSYS reports; where the tracer printed no report, the last one."""
+    """The call that SIGSYS reports; where the tracer printed no report, the last one, if it did not return."""
     if "SIGSYS" not in (process.signal, process.ending["fault"]):
         return ""
     if refused := process.ending["refused_call"]:
         return f"{refused}(2)"
-    return f"{last}(2)" if (last := process.ending["last_call"]) else ""
+    # A call that returned was allowed: a thread without lines may have made the other one.
+    last = process.ending["last_call"]
+    return f"{last}(2)" if any(row["syscall"] == last for row in process.last_calls) else ""
 
 
 def _address(ending: Row) -> str:

@@ -17,9 +17,13 @@ from tracealyze.trace.outcome.failures import (
     command,
     failed_function,
     failure_at_end,
+    left_by_peer,
+    lone_failure,
     lost_output,
     nearest_refusal,
+    never_started,
     only_failure,
+    said_of_only_failure,
     sentence,
     stated_failure,
     states,
@@ -82,8 +86,8 @@ def rejections(processes: Sequence[EndedProcess]) -> Iterator[str]:
 
 def _of(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome | None:
     code = process.exit_code
-    if process.signal_kind == "killed":
-        return _outcome(trace, process, processes, f"was killed by {process.signal}{_sender(process)}")
+    if killed := _killed_by(process):
+        return _outcome(trace, process, processes, f"was killed by {killed}")
     if code:
         meaning = known.exit_status(short(process.ending["program"]), code)
         if (meaning and meaning.is_fine) or ends_on_request(process):
@@ -95,11 +99,29 @@ def _of(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProc
         message = later if later and later.is_failure and later.line >= certain.line else certain
         if how := _end_after(process, message):
             return _outcome(trace, process, processes, f"reported an error, and {how}", message)
-    if not process.has_ended and not process.is_told and (stated := stated_failure(process)):
-        return _outcome(trace, process, processes, "reported an error, and the capture ends soon after", stated)
     if code == 0:
         return _although_well(trace, process, processes)
-    if not process.has_ended and not process.is_told and (row := failure_at_end(process)):
+    return None if process.has_ended or process.is_told else _soon_cut(trace, process, processes)
+
+
+def _killed_by(process: EndedProcess) -> str:
+    """The signal that killed a process which did not end by itself; empty if none did."""
+    if process.signal_kind == "killed":
+        return f"{process.signal}{_sender(process)}"
+    # Of a pipe, this is how its reader ends the program.
+    return process.signal if process.signal == "SIGPIPE" and left_by_peer(process) else ""
+
+
+def _soon_cut(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """The failure soon after which a capture ends; None if there is none."""
+    if stated := stated_failure(process):
+        return _outcome(trace, process, processes, "reported an error, and the capture ends soon after", stated)
+    if said := said_of_only_failure(process):
+        return _outcome(trace, process, processes, "reported the error of the only call that failed", said)
+    if row := never_started(process):
+        how = f"failed in {row['syscall']} with {row['errno']}, and did not start its program"
+        return _outcome(trace, process, processes, how)
+    if row := failure_at_end(process):
         how = f"failed in {row['syscall']} with {row['errno']}, and the capture ends soon after"
         return _outcome(trace, process, processes, how)
     return None
@@ -209,7 +231,7 @@ def _details(
         yield shown(f"In pid {other['pid']} {other['program'] or ''}".rstrip() + f": {sentence(other)}")
     if not process.has_ended or (process.is_told and process.signal_kind != "killed"):
         yield from _waits(process, failed["last_line"] if failed else 0)
-    if failed or not other:
+    if (failed or not other) and not never_started(culprit):
         yield from _earlier(culprit, failed, message)
 
 
@@ -299,6 +321,9 @@ def _earlier(process: EndedProcess, failed: Row | None, message: Message | None)
     if usual:
         # Without a failure that explains the end, one of these may.
         which = "as usual for healthy programs" if failed else "all of kinds that healthy programs have, too"
+        if not failed and (lone := lone_failure(process)):
+            yield f"A failure that healthy programs have, too: {sentence(lone)}"
+            return
         yield f"{'Other failures' if failed else 'Failures'} before: {units.count(usual)}, {which}."
 
 
@@ -326,6 +351,8 @@ def _traced(trace: TraceTables) -> str:
 def _next(trace: TraceTables, process: EndedProcess, message: Message | None, failed: Row | None) -> str:
     if message and known.message_words().set_uid.search(message.text):
         return "sudo strace -f -ttt -T -yy -u USER -o FILE COMMAND"
+    if message and (lacks := known.message_words().loader.match(message.text)):
+        return f"ldd {lacks['program']}"
     if failed and (text := command(failed, process.pid)):
         return text
     if process.signal == "SIGKILL" and (row := _stop_of(trace, process)) and row["asked"]:

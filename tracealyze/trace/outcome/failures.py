@@ -10,7 +10,7 @@ from tracealyze.base.heuristics import MIN_NOTED_CALL_NS
 from tracealyze.base.sanitize import shown
 from tracealyze.base.suggested import quoted
 from tracealyze.trace.outcome import known
-from tracealyze.trace.outcome.messages import around, last_message
+from tracealyze.trace.outcome.messages import around, is_cut_in, last_message
 from tracealyze.trace.outcome.outcome import Quoting
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ _LAST_TARGETS = 3
 _LAST_CALLS = 8
 """Calls in which a program that gives up cleans up."""
 _WRITES = ("write", "pwrite", "fsync", "fdatasync", "ftruncate", "fallocate")
+_MAX_TARGET = 160
+_MAX_START, _MAX_END = 40, 80
 _NAMED = 4.0
 _STATED = 2.0
 _MIN_NAME_LENGTH = 4
@@ -56,16 +58,26 @@ def weighed_failure(
 
 def failure_at_end(process: EndedProcess) -> Row | None:
     """A serious failure among the last calls of a process whose end is not in the capture; None if there is none."""
+    if row := never_started(process):
+        return row
     for row in reversed(process.last_failures):
         error = known.error(row["errno"])
-        is_all = row["syscall"] == "execve" and process.ending["calls"] == 1
         is_last = error is not None and error.refusal and error.weight > known.COMMON_WEIGHT and not row["calls_after"]
         # What is refused with an error of this system only, as the last thing of the capture.
         is_unknown = row["errno"].startswith("errno ") and not row["calls_after"]
-        is_serious = error is not None and (error.weight >= _SERIOUS_WEIGHT or is_all or is_last or is_unknown)
+        is_serious = error is not None and (error.weight >= _SERIOUS_WEIGHT or is_last or is_unknown)
         if is_serious and row["calls_after"] <= _LAST_CALLS and not row["recovered"] and not known.is_usual(row):
             return row
     return None
+
+
+def never_started(process: EndedProcess) -> Row | None:
+    """The first call of a process, if that did not start the program: what follows is the tracer's own. Else None.
+
+    A shell tries one folder of its search path after the other."""
+    tried = [row for row in process.last_failures if row["syscall"] == "execve"]
+    is_first = len(tried) == 1 and tried[0]["last_line"] == process.ending["first_line"]
+    return tried[0] if is_first and not tried[0]["recovered"] else None
 
 
 def lost_output(process: EndedProcess) -> Row | None:
@@ -93,6 +105,22 @@ def stated_failure(process: EndedProcess) -> Message | None:
     return None
 
 
+def said_of_only_failure(process: EndedProcess) -> Message | None:
+    """A message next to the capture that states the error of the only call that failed; None if there is none."""
+    return next((message for message in around(process) if only_failure(process, message)), None)
+
+
+def left_by_peer(process: EndedProcess) -> Row | None:
+    """The last write to a connection whose peer had closed it; None if there is none among the last calls."""
+    rows = [row for row in process.last_failures if row["errno"] == "EPIPE" and row["calls_after"] <= _LAST_CALLS]
+    return next((row for row in reversed(rows) if _has_peer(row)), None)
+
+
+def _has_peer(row: Row) -> bool:
+    """Whether a call works on a connection: not on a pipe, or on standard output."""
+    return bool(row["syscall"].startswith("send") or _PEER.fullmatch(row["target"] or ""))
+
+
 def nearest_refusal(process: EndedProcess) -> Row | None:
     """The last refusal near the end that healthy programs get, too: nobody knows whether it matters here."""
     refusals = {name for name, error in known.errors().items() if error.refusal}
@@ -110,6 +138,15 @@ def only_failure(process: EndedProcess, message: Message | None) -> Row | None:
         return None
     is_told = states(message, row) or (message is None and row["errno"] != "ENOENT")
     return row if is_told else None
+
+
+def lone_failure(process: EndedProcess) -> Row | None:
+    """The only call that failed, if it is among the last ones and was not for a file that may be missing; else None."""
+    if len(process.last_failures) != 1:
+        return None
+    row = process.last_failures[0]
+    is_near = row["calls"] == 1 and row["calls_after"] < _JUST_BEFORE and not row["recovered"]
+    return row if is_near and row["errno"] != "ENOENT" else None
 
 
 def just_before(process: EndedProcess) -> Row | None:
@@ -136,7 +173,9 @@ def _weight(row: Row, end: int, message: Message | None, within: int) -> float:
     error = known.error(row["errno"])
     distance: int = end - row["last_line"]
     is_named, has_reason = _names(message, row), states(message, row)
-    if error is None or distance < 0 or row["recovered"] or (known.is_usual(row) and not _is_meant(message, row)):
+    # A file that was to be new, and that the message names, is not made so by reading it.
+    is_over = row["recovered"] and not (row["errno"] == "EEXIST" and _quotes(message, row))
+    if error is None or distance < 0 or is_over or (known.is_usual(row) and not _is_meant(message, row)):
         return 0.0
     # A missing file that nothing names explains an end only right before it: programs look for many files.
     is_near = distance <= within // known.COMMON_WEIGHT
@@ -158,8 +197,10 @@ def _quotes(message: Message | None, row: Row) -> bool:
 
 
 def _is_about(message: Message, row: Row) -> bool:
-    """Whether a message has the name of the file of a call, or its whole path."""
+    """Whether a message has the name of the file of a call, or its whole path. What creates a process has no name."""
     target = row["target"] or ""
+    if not target and known.creates(row["syscall"]):
+        return True
     return _quotes(message, row) or (target.startswith("/") and target in message.text)
 
 
@@ -174,13 +215,20 @@ def _names(message: Message | None, row: Row) -> bool:
 def states(message: Message | None, row: Row) -> bool:
     """Whether a message states the error of a call."""
     error = known.error(row["errno"])
-    return message is not None and error is not None and error.text.lower() in message.text.lower() and bool(error.text)
+    if message is None or error is None or not error.text:
+        return False
+    return error.text.lower() in message.text.lower() or is_cut_in(message.text, error.text)
 
 
 def called(row: Row) -> str:
     """What a row calls: `futex FUTEX_WAIT on 0x10b8008`."""
     is_named = row["target"] and row["target"] != _UNNAMED
-    return f"{_request(row)} on {row['target']}" if is_named else _request(row)
+    return f"{_request(row)} on {_shortened(row['target'])}" if is_named else _request(row)
+
+
+def _shortened(target: str) -> str:
+    """A name without its middle, if it is so long that a sentence would end before it says what happened."""
+    return target if len(target) <= _MAX_TARGET else f"{target[:_MAX_START]}…{target[-_MAX_END:]}"
 
 
 def _request(row: Row) -> str:
@@ -190,6 +238,8 @@ def _request(row: Row) -> str:
 
 def sentence(row: Row, meaning: str = "") -> str:
     """`bind on :5000 failed with EADDRINUSE (line 9095): Address already in use.`"""
+    if row["errno"] == "EPIPE" and _has_peer(row):
+        meaning = meaning or "the peer had closed the connection"
     meaning = meaning or known.meaning(row["errno"], row["syscall"])
     reason = f": {meaning}" if meaning else ""
     return shown(f"{_failed(row)}{reason}.")
@@ -199,7 +249,7 @@ def step(row: Row) -> str:
     """A call that succeeded, as a step of what a process did: `openat /etc/hosts ×2 (line 14)`."""
     times = f" ×{row['calls']}" if row["calls"] > 1 else ""
     end = " = 0, which the other side had closed" if row["peer_closed"] else ""
-    return shown(f"{_request(row)} {row['target']}{times}{end} (line {row['last_line']})")
+    return shown(f"{_request(row)} {_shortened(row['target'])}{times}{end} (line {row['last_line']})")
 
 
 def failed_function(process: EndedProcess) -> str:

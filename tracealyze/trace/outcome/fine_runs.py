@@ -99,7 +99,7 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
         does = "waits for input" if hangs.reads_terminal(row) and not _is_socket(row) else does
         waiting = next((each for each in processes if row in each.last_calls), process)
         resting = cut_runs.resting_threads(waiting)
-        remark = _while_idle(waiting) or next(iter(resting), "") or arriving(trace)[0]
+        remark = _while_idle(waiting) or _killed_child(waiting) or next(iter(resting), "") or arriving(trace)[0]
         return Outcome(
             Verdict.FINE,
             shown(f"{waiting.name(processes)} {does} in {row['syscall']}{on} when the capture ends"),
@@ -175,6 +175,14 @@ def _refused_elsewhere(trace: TraceTables, process: EndedProcess) -> Iterator[st
         yield shown(f"In its child {process_of(lasting[0])}: {sentence({**lasting[0], 'op': ''})}")
 
 
+def _killed_child(process: EndedProcess) -> str:
+    """The last child without lines that a signal killed which nobody sends to stop a program; empty if none did."""
+    kind = known.signals().get(process.ending["child_end"] or "")
+    if kind is None or kind.kind == "asked":
+        return ""
+    return f"Its {process.failed_child} (line {process.ending['child_line']}); that child was not traced."
+
+
 def _is_failed(process: EndedProcess) -> bool:
     """Whether an exit status says that something failed, and is no answer such as that of grep."""
     code = process.exit_code
@@ -198,14 +206,20 @@ def _told(trace: TraceTables, process: EndedProcess, name: str) -> Outcome:
     names = {each["syscall"] for each in trace.calls(by=["syscall"], quantiles=False)}
     waits = any(known.is_wait(name) or known.has_limit(name) for name in names)
     is_picked = row is None and len(names) == 1 and not waits
-    is_fine = (row or process.signal_kind == "asked") and not is_picked
+    # A thread that waits does not write: SIGPIPE answers another one, whose peer is not known.
+    is_elsewhere = row is not None and signal == "SIGPIPE"
+    is_fine = (row or process.signal_kind == "asked") and not is_picked and not is_elsewhere
     remark = _while_idle(process) if row else ""
+    unseen = "what it did besides, because only one kind of call was traced" if is_picked else ""
+    if is_elsewhere:
+        unseen = "the write, which another thread must have made, and who closed the other end"
     return Outcome(
         Verdict.FINE if is_fine else Verdict.CANNOT_TELL,
         shown(f"{name}{waited} {signal}{meaning} ended it"),
         (remark,) if remark else tuple(cut_runs.usual(process)),
         (process.ending["last_line"],),
-        unseen="what it did besides, because only one kind of call was traced" if is_picked else "",
+        unseen=unseen,
+        next=whole_command(trace.captures[0].format) if is_elsewhere else "",
     )
 
 

@@ -46,7 +46,7 @@ def hang(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | Non
         (row["rows_after"], process, row)
         for process in processes
         for row in process.last_calls
-        if _is_stuck(row, all_rows)
+        if _is_stuck(row, all_rows) or _is_full(trace, row)
     ]
     if not stuck:
         return None
@@ -249,6 +249,14 @@ def _is_stuck(row: Row, all_rows: int) -> bool:
     # Files of single threads follow each other as files, not in time: only timestamps show how long the call was open.
     seen_ns = row["seen_ns"]
     return is_kind and is_long and (seen_ns is None or seen_ns >= MIN_STANDSTILL_NS)
+
+
+def _is_full(trace: TraceTables, row: Row) -> bool:
+    """Whether a write that began before the capture stays open while the limit of another thread runs out."""
+    if row["kind"] != "reader" or row["before"] or not row["rows_after"]:
+        return False
+    expired = [each for each in trace.table("timeouts") if each["first_line"] > row["last_line"]]
+    return max((each["requested_ns"] or 0 for each in expired), default=0) >= MIN_STANDSTILL_NS
 
 
 def _stuck(process: EndedProcess, processes: Sequence[EndedProcess], row: Row) -> Outcome:

@@ -72,6 +72,7 @@ class MessageWords:
     exception: re.Pattern[str]
     rejected: re.Pattern[str]
     set_uid: re.Pattern[str]
+    loader: re.Pattern[str]
 
 
 @cache

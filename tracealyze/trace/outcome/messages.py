@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,8 @@ _PRIORITY = re.compile(r"<(\d{1,3})>")
 _SEVERITIES = 8
 _ERROR = 3
 _LATEST = 6
+_MIN_CUT = 12
+"""Characters of the words of an error, from their start, that are no chance."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,19 @@ def _written(process: EndedProcess) -> Iterator[Message]:
 def _is_failure(text: str) -> bool:
     """Whether a line says that something failed, and not that this was handled."""
     words = known.message_words()
-    return bool(words.failure.search(text)) and not words.harmless.search(text)
+    is_told = words.failure.search(text) or (text.endswith("…") and any(map(_is_weighty_in(text), known.errors())))
+    return bool(is_told) and not words.harmless.search(text)
+
+
+def _is_weighty_in(text: str) -> Callable[[str], bool]:
+    """Whether a text ends within the words of an error, given by its name, that programs do not expect."""
+    return lambda name: bool(known.errors()[name].weight) and is_cut_in(text, known.errors()[name].text)
+
+
+def is_cut_in(text: str, phrase: str) -> bool:
+    """Whether the tracer cut a text within a phrase: `Network is unr…`."""
+    said, phrase = text.lower(), phrase.lower()
+    return any(said.endswith(f"{phrase[:end]}…") for end in range(_MIN_CUT, len(phrase)))
 
 
 def _is_error_stream(row: Row, priority: re.Match[str] | None) -> bool:

@@ -183,12 +183,18 @@ def _busy(process: EndedProcess, processes: Sequence[EndedProcess], row: Row) ->
     return Outcome(
         Verdict.BUSY,
         shown(f"{process.name(processes)} {does} {times}{vain}, until the capture ends"),
-        tuple(_explained(row, failed)),
+        tuple(_explained(process, row, failed)),
         (row["first_line"], row["last_line"]),
         unseen="for how long",
         next=(row["failing"] and not row["past"] and command(failed, process.pid)) or hangs.command(process.pid),
         inert=f"repeats a sequence of {units.counted(row['period'], 'call')} {times}{vain}",
     )
+
+
+def _printed_to(process: EndedProcess) -> str:
+    """The stream on which a process printed all that it said last; empty if there are several, or none."""
+    streams = {row["fd"] for row in process.last_texts if row["printed"]}
+    return {1: "standard output", 2: "standard error"}.get(streams.pop(), "") if len(streams) == 1 else ""
 
 
 def _at_once(row: Row) -> str:
@@ -197,13 +203,15 @@ def _at_once(row: Row) -> str:
     return f"The timer that it sets expires at once, once every {units.duration(row['turn_ns'])}: it spins."
 
 
-def _explained(row: Row, failed: Row) -> Iterator[str]:
+def _explained(process: EndedProcess, row: Row, failed: Row) -> Iterator[str]:
     on = f" on {row['target']}" if row["target"] else ""
     if _expires_at_once(row):
         yield _at_once(row)
     elif row["failing"]:
         meaning = known.meaning(row["errno"], failed["syscall"])
         yield shown(f"{failed['syscall']}{on} fails with {row['errno']} each time{': ' if meaning else ''}{meaning}.")
+        if row["errno"] == "EPIPE" and (stream := _printed_to(process)):
+            yield f"Nobody reads its {stream} any more, so that what it says is lost."
     elif row["empty"]:
         yield shown(f"A read{on} returns 0 each time: the other end is closed, or there is no more data.")
     elif row["ready"]:

@@ -37,7 +37,8 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     """How the run of a trace went."""
     if not trace.totals["calls"]:
         processes = ended_processes(trace)
-        ended = crashes.crash(trace, processes) or failed_runs.failure(trace, processes)
+        crash = crashes.crash(trace, processes) or crashes.filtered(processes)
+        ended = crash or failed_runs.failure(trace, processes)
         found = (
             ended
             or fine_runs.without_calls(trace)
@@ -121,7 +122,8 @@ def _waits_for_peers(trace: TraceTables, findings: Sequence[Finding]) -> bool:
 
 
 def _crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
-    return crashes.crash(trace, processes) or crashes.caught(trace, processes) or crashes.gone(processes)
+    crash = crashes.crash(trace, processes) or crashes.filtered(processes)
+    return crash or crashes.caught(trace, processes) or crashes.gone(processes)
 
 
 def _hang(trace: TraceTables, processes: Sequence[EndedProcess], findings: Sequence[Finding]) -> Outcome | None:
@@ -139,7 +141,14 @@ def _next(finding: Finding) -> str:
     pid = "PID" if finding.pid is None else str(finding.pid)
     if finding.name == _STOPPED:
         return f"kill -CONT {pid}"
-    return hangs.children_of(finding.pid) if known.awaits_child(finding.syscall) else hangs.command(finding.pid)
+    if known.awaits_child(finding.syscall):
+        return hangs.children_of(finding.pid)
+    # Who holds the lock of a file, and in which function of the kernel a call stands, is not in the process.
+    if finding.syscall and finding.syscall.startswith("flock"):
+        return f"lslocks; ls -l /proc/{pid}/fd"
+    if finding.syscall and known.looks_up(finding.syscall):
+        return f"cat /proc/{pid}/stack; grep -E ' (nfs|cifs|fuse)' /proc/mounts"
+    return hangs.command(finding.pid)
 
 
 def _hang_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome | None:

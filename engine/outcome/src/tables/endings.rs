@@ -23,7 +23,8 @@ mod untraced_child;
 
 pub use faults::mapped_length;
 use faults::{
-    events_after, fault_row, first_delivery, last_fault_row, same_faults, unmapping, unpledged_row,
+    events_after, fault_row, first_delivery, last_fault_row, refused_calls, same_faults, unmapping,
+    unpledged_row,
 };
 use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
@@ -54,6 +55,7 @@ table! {
         fault_address: Text "Address that it could not use.",
         unmapped_line: LastLine (Same) "Line of the call that had unmapped this address.",
         refused_call: Text "The call that a filter of system calls (seccomp) refused, as SIGSYS reports it.",
+        refused_calls: Words "All calls that a filter refused among its last events, the most frequent first: getpid 4 times.",
         refused_promise: Text "The promise of pledge(2) that its last refused call would have needed.",
         promise_call: Text "Name of that call.",
         promise_line: LastLine (Same) "Line of that call.",
@@ -176,6 +178,7 @@ fn write(
     );
     let refused = fault.and_then(|row| events.facts.get::<RefusedCall>(row));
     builder.text("refused_call", refused.copied().unwrap_or(Text::NONE));
+    builder.string("refused_calls", refused_calls(context, process).as_deref());
     let unpledged = unpledged_row(context, process);
     let promise = unpledged.and_then(|row| events.facts.get::<RefusedPromise>(row));
     builder.text("refused_promise", promise.copied().unwrap_or(Text::NONE));

@@ -49,6 +49,28 @@ pub(super) fn last_fault_row(context: &TableContext<'_>, process: &EndedProcess)
     })
 }
 
+/// The names of the calls that a filter refused among the last events, each with its number; `None` without one.
+pub(super) fn refused_calls(context: &TableContext<'_>, process: &EndedProcess) -> Option<String> {
+    let events = &context.trace.events;
+    let mut counts: Vec<(Text, u32)> = Vec::new();
+    for &task in &process.tasks {
+        let rows = context.trace.rows_of(task).iter().rev().take(MAX_EVENTS);
+        for &call in rows.filter_map(|&row| events.facts.get::<RefusedCall>(row)) {
+            match counts.iter_mut().find(|(known, _)| *known == call) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((call, 1)),
+            }
+        }
+    }
+    counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let named = counts.iter().map(|&(call, count)| {
+        let times = if count == 1 { "time" } else { "times" };
+        format!("{} {count} {times}", events.texts.string(call))
+    });
+    let named: Vec<String> = named.collect();
+    (!named.is_empty()).then(|| named.join(", "))
+}
+
 /// The last call that was refused because the process had not made the promise that it needs.
 pub(super) fn unpledged_row(context: &TableContext<'_>, process: &EndedProcess) -> Option<u32> {
     let facts = &context.trace.events.facts;

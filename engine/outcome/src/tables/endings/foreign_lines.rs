@@ -6,14 +6,17 @@
 //! +++ exited with 3 +++
 //!
 //! puts("no configuration") = 17             ltrace: what a function of a library prints
+//! wait4(-1, cc: no input files              what a child prints while its parent waits: the line of the call goes on after it
 //! ```
 
-use super::lines_at;
+use super::texts::args_from;
+use super::{lines_at, lines_of, processes};
 use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
 use kit::table_support::kit::table;
 use kit::table_support::provenance::Provenance;
 use parsers::scan::string_end;
+use parsers::syscalls::Action;
 use std::borrow::Cow;
 use trace::store::recent_lines::LinePlace;
 
@@ -30,25 +33,68 @@ table! {
 /// Characters of a text that are kept, at its start and at its end.
 const MAX_CHARACTERS: usize = 300;
 
+/// The last waits of each task that are read again.
+const MAX_WAITS: usize = 8;
+
 /// Builds the table, one row per line, in the order of the lines.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (number, capture) in (0u32..).zip(&context.trace.captures) {
         let places: Vec<LinePlace> = capture.foreign_lines.iter().collect();
-        for (place, text) in places.iter().zip(lines_at(context, &places)) {
+        let texts = lines_at(context, &places);
+        let lines = places.iter().map(|place| place.line).zip(texts);
+        let mut all: Vec<(u32, String)> = if capture.format == "ltrace" {
+            lines
+                .map(|(line, text)| (line, printed(&text).into_owned()))
+                .collect()
+        } else {
+            lines.collect()
+        };
+        if capture.format == "strace" {
+            all.extend(within_waits(context, number));
+            all.sort_by_key(|&(line, _)| line);
+        }
+        for (line, text) in all {
             let row = TableRow {
                 capture: number,
-                text: Some(shortened(&if capture.format == "ltrace" {
-                    printed(&text)
-                } else {
-                    Cow::Borrowed(text.as_str())
-                })),
-                line: Some(i64::from(place.line)),
+                text: Some(shortened(&text)),
+                line: Some(i64::from(line)),
             };
             builder.add(row, Provenance::Rows(Vec::new()));
         }
     }
     builder.finish()
+}
+
+/// What children printed into the lines of the last calls that wait for them.
+fn within_waits(context: &TableContext<'_>, capture: u32) -> Vec<(u32, String)> {
+    let events = &context.trace.events;
+    let mut rows: Vec<u32> = Vec::new();
+    for process in processes(context) {
+        for task in process.tasks {
+            let is_wait = |row: &u32| {
+                let action = events.action(*row);
+                matches!(action, Action::WaitsForChild | Action::WaitsForChildInfo)
+            };
+            let waits = context.calls_of(task).rev().filter(is_wait);
+            let is_own = context.trace.tasks[task].capture == capture;
+            rows.extend(waits.take(if is_own { MAX_WAITS } else { 0 }));
+        }
+    }
+    let lines = lines_of(context, &rows);
+    let named = rows.iter().zip(&lines).filter_map(|(&row, line)| {
+        let syscall = events.texts.string(events.shape(row).syscall);
+        let text = printed_into(args_from(line, &syscall)?)?;
+        Some((events.line(row), text.to_owned()))
+    });
+    named.collect()
+}
+
+/// The text that interrupts the arguments of a wait, none of which is a word: `-1, cc: no input files`.
+fn printed_into(args: &str) -> Option<&str> {
+    let (_, text) = args.split_once(", ")?;
+    let is_argument = text.contains([')', '{', '[', '<']) || !text.contains(' ');
+    (!is_argument).then(|| text.trim_end())
 }
 
 /// The text that a function prints: `fprintf(0x7f20, "no %s\n", "key") = 6` prints `no key`, as far as the tracer shows what
@@ -117,7 +163,24 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::printed;
+    use super::{printed, printed_into};
+
+    #[test]
+    fn a_child_prints_into_the_wait_of_its_parent() {
+        let cases = [
+            ("-1, cc: no input files", Some("cc: no input files")),
+            (
+                "-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 7",
+                None,
+            ),
+            ("-1,  <unfinished ...>", None),
+            ("-1, NULL", None),
+            ("-1", None),
+        ];
+        for (args, text) in cases {
+            assert_eq!(printed_into(args), text, "{args}");
+        }
+    }
 
     #[test]
     fn a_function_prints_its_first_text() {

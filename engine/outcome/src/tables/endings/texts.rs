@@ -42,6 +42,8 @@ struct MovedText {
     is_printed: bool,
     fd: i64,
     text: String,
+    /// Length of what its first call printed.
+    first_len: usize,
     /// Whether a line ends with it. Of a text that the tracer cut, that is not known.
     is_whole: bool,
     /// Whether the tracer cut it.
@@ -53,6 +55,17 @@ fn goes_on(text: &str) -> bool {
     text.starts_with(|char: char| !char.is_uppercase() && !char.is_control())
         && !text.contains(": ")
         && !text.trim_end().contains('\n')
+}
+
+impl MovedText {
+    /// Whether a text of the same descriptor belongs to the same line.
+    fn is_continued_by(&self, text: &str) -> bool {
+        // Of a text that the tracer cut, a line may end with it: one begins as that before began.
+        let begins_anew =
+            self.is_cut && self.text.len() > self.first_len && text == &self.text[..self.first_len];
+        let is_open = !self.is_whole || self.is_cut && goes_on(text);
+        is_open && !begins_anew && self.text.len() < MAX_BYTES
+    }
 }
 
 /// Builds the table, one row per text, in the order of the lines of each process.
@@ -90,11 +103,7 @@ fn texts(context: &TableContext<'_>, process: &EndedProcess) -> Vec<MovedText> {
             .find(|known| known.is_printed && known.fd == text.fd)
         {
             // Programs without a buffer print a line in several calls.
-            Some(known)
-                if is_printed
-                    && known.text.len() < MAX_BYTES
-                    && (!known.is_whole || known.is_cut && goes_on(&text.text)) =>
-            {
+            Some(known) if is_printed && known.is_continued_by(&text.text) => {
                 known.text.push_str(&text.text);
                 (known.is_whole, known.is_cut) = (text.is_whole, text.is_cut);
                 known.last_row = row;
@@ -157,6 +166,7 @@ fn moved(
         fd,
         is_whole: !is_whole || text.ends_with('\n'),
         is_cut: !is_whole,
+        first_len: text.len(),
         text,
     })
 }
