@@ -110,7 +110,7 @@ def saving_ns(trace: TraceTables, findings: Sequence[Finding]) -> tuple[int, int
 def _is_cause(trace: TraceTables, group: FindingGroup) -> bool:
     """Whether a finding explains a good part of the time or of the calls, or why its numbers cannot be trusted."""
     finding = group.first
-    share = finding.share or 0.0
+    share = max(finding.share or 0.0, finding.busy_share or 0.0)
     if finding.confidence == "counted":
         return True
     if finding.basis is Basis.ELAPSED and finding.share is None:
