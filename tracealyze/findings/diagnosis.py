@@ -265,6 +265,7 @@ def _finding(trace: TraceTables, claimed: _ClaimedMatch, caller: Caller | None) 
         calls=row.get("calls") or 0,
         impact_ns=None if match.basis is Basis.COUNTS else (low, high),
         share=match.whole.share(match.cost_ns),
+        busy_share=row.get("busy_share"),
         lines=tuple(line for _, line in match.lines),
         files=tuple(file for file, _ in match.lines if file is not None),
         advice=_advice(trace, claimed),

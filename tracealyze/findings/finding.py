@@ -39,7 +39,7 @@ SEVERITIES = (
 )
 """Each severity with the minimum impact: nanoseconds, and share of the window. Both must be reached."""
 
-_NOT_SHOWN = ("also", "extent", "together_ns", "known_ns")
+_NOT_SHOWN = ("also", "extent", "together_ns", "known_ns", "busy_share")
 """Fields that the document has under another name, or not."""
 _OF_STACKS = ("function", "source", "module")
 _CHANGING = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d+")
@@ -107,6 +107,9 @@ class Finding:
     """A long time that its calls took at least, where nothing else in the capture has one; 0 if it is short."""
     together_ns: tuple[int, int] | None = None
     """Bounds of what all warnings and errors of its capture save together, by a replay; None if it was not replayed."""
+
+    busy_share: float | None = None
+    """Its share of the window without idle time, where that makes it a finding."""
 
     @property
     def places(self) -> tuple[tuple[str, int], ...]:

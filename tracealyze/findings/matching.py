@@ -163,8 +163,11 @@ def _within(rule: Rule) -> str:
 def _min_costs_ns(trace: TraceTables, rules: Sequence[Rule]) -> list[int]:
     """The minimum cost of a match of any of these rules, by number of the capture, up to the last one selected."""
     numbers, least = trace.capture_numbers, [rule.at_least for rule in rules]
+    # Of time without idling, only a part of the window is known here.
+    shares = [(each.total_ns, 0.0 if each.busy_share else each.share) for each in least]
     costs_ns = [
-        min(max(each.total_ns, math.ceil(each.share * trace.walls_ns[number])) for each in least) for number in numbers
+        min(max(total_ns, math.ceil(share * trace.walls_ns[number])) for total_ns, share in shares)
+        for number in numbers
     ]
     return [0] * numbers.start + costs_ns
 
@@ -181,6 +184,8 @@ def matches(trace: TraceTables, rule: Rule, tables: Mapping[str, Table]) -> Iter
         whole = _whole(trace, rule, match)
         if _reaches_thresholds(trace, rule, replace(match, whole=whole)):
             row = with_bounds(trace, rule, match.row) if table is None else match.row
+            if match.cost_ns < rule.at_least.share * whole.ns and (busy_ns := _busy_ns(trace, rule, match)):
+                row = {**row, "busy_share": match.cost_ns / busy_ns}
             by_cost.add(match.capture)
             yield replace(match, row=row, whole=whole)
     seen: set[tuple[object, ...]] = set()
@@ -215,10 +220,20 @@ def _reaches_thresholds(trace: TraceTables, rule: Rule, match: Match) -> bool:
         return False
     resolved_ns = 0 if _is_limited(match) else MIN_COST_TICKS * tick_ns(trace, match)
     whole_ns = match.whole.ns or _least_wall_ns(trace, match)
-    min_ns = max(minimum.total_ns, minimum.share * whole_ns, resolved_ns)
+    share_ns = minimum.share * whole_ns
+    if match.cost_ns < share_ns and (busy_ns := _busy_ns(trace, rule, match)):
+        share_ns = minimum.busy_share * busy_ns
+    min_ns = max(minimum.total_ns, share_ns, resolved_ns)
     if rule.cost and (match.cost_ns <= 0 or match.cost_ns < min_ns):
         return False
     return not minimum.count or (match.row.get(rule.count) or 0) >= minimum.count
+
+
+def _busy_ns(trace: TraceTables, rule: Rule, match: Match) -> int:
+    """The window of a match without the time in which a server was idle; 0 if the rule does not use it."""
+    if not rule.at_least.busy_share or match.basis is not Basis.WALL:
+        return 0
+    return trace.busy_walls_ns.get(match.capture, 0)
 
 
 def _least_wall_ns(trace: TraceTables, match: Match) -> int:

@@ -189,7 +189,7 @@ def _values(match: Match, trace: Captures) -> dict[str, Any]:
     if "mean_ns" not in row:
         derived["mean_ns"] = None if total_ns is None else total_ns / max(calls, 1)
     name = row.get("program")
-    return {**row, **derived, "program": short(name) if name else "the process"}
+    return {"busy_share": None, **row, **derived, "program": short(name) if name else "the process"}
 
 
 def _call(row: Mapping[str, Any]) -> str:

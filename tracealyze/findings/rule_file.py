@@ -67,6 +67,7 @@ PLACEHOLDERS = {
     "times": "the number of calls: once, 297 times",
     "cost_ns": "its time on the critical path",
     "share": "that time as a share of the window",
+    "busy_share": "the same of the window without idle time, where only that share reaches the threshold `busy_share`",
     "window": "the length of the window",
     "window_ns": "the same as a number",
     "has_window": "true if times are on a clock: the order of tasks is known; a condition for the parts of `[words]`",
@@ -90,7 +91,7 @@ PLACEHOLDERS = {
 # Columns of the partition that every group has, whatever its keys.
 _OF_PIECES = ("capture", "exclusive_ns", "share", "calls", "first_line", "last_line", "targets", "processes", "pieces")
 _COUNTED = ("whole_seconds", "calls_per_turn")
-_THRESHOLDS = ("share", "total", "count")
+_THRESHOLDS = ("share", "total", "count", "busy_share")
 _EXAMPLE: Mapping[str, type] = {
     **dict.fromkeys(("name", "format", "trace", "sched", "sample", "n_from", "step"), str),
     **dict.fromkeys(("findings", "iterations"), int),
@@ -224,7 +225,7 @@ class _Check:
                 self._thresholds(f"counted.{key}", least)
 
     def _thresholds(self, name: str, least: Mapping[str, Any]) -> None:
-        for key in ("share", "count"):
+        for key in ("share", "count", "busy_share"):
             if not _is_number(least.get(key, 0)):
                 raise self.wrong(f"{name}.{key}", "a number is required.")
         try:

@@ -29,11 +29,14 @@ class AtLeast:
     share: float = 0.0
     total_ns: int = 0
     count: int = 0
+    busy_share: float = 0.0
+    """A share of the window without the time in which a server was idle: enough instead of `share`, unless it is 0."""
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> AtLeast:
         """From the `[at_least]` section of a rule."""
-        return cls(table.get("share", 0.0), units.read_duration(table.get("total", "0s")), table.get("count", 0))
+        total_ns = units.read_duration(table.get("total", "0s"))
+        return cls(table.get("share", 0.0), total_ns, table.get("count", 0), table.get("busy_share", 0.0))
 
 
 _FIRST_STAMP_NS = 1_700_000_011 * units.S

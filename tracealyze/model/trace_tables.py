@@ -262,6 +262,13 @@ class TraceTables:
         """Length of a capture's window; 0 if it has none."""
         return self.walls_ns[capture] if 0 <= capture < len(self.walls_ns) else 0
 
+    @cached_property
+    def busy_walls_ns(self) -> dict[int, int]:
+        """The window of each capture without the time on its path in which a server was idle."""
+        idle = self.partition_by(("capture", "tag"), Scope({"tag": ("idle",)}))
+        idle_ns = {row["capture"]: row["exclusive_ns"] for row in idle}
+        return {number: wall_ns - idle_ns.get(number, 0) for number, wall_ns in enumerate(self.walls_ns)}
+
     @property
     def window(self) -> Window:
         """The wall time to account for; over several captures, the sum of their windows."""

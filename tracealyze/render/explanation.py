@@ -42,6 +42,8 @@ def _conditions(rule: Rule) -> Iterator[str]:
         yield f"Rows are grouped by {', '.join(group)}{_which_groups(rule)}."
     least = rule.at_least
     needed = [f"{units.share(least.share)} of {'the window' if rule.cost else 'all calls'}"] if least.share else []
+    if least.busy_share:
+        needed[-1:] = [f"{''.join(needed)} or {units.share(least.busy_share)} of it without idle time"]
     needed += [units.duration(least.total_ns)] if least.total_ns else []
     needed += [units.counted(least.count, *_noun(rule.count))] if least.count else []
     if needed:

@@ -110,7 +110,7 @@ def saving_ns(trace: TraceTables, findings: Sequence[Finding]) -> tuple[int, int
 def _is_cause(trace: TraceTables, group: FindingGroup) -> bool:
     """Whether a finding explains a good part of the time or of the calls, or why its numbers cannot be trusted."""
     finding = group.first
-    share = finding.share or 0.0
+    share = max(finding.share or 0.0, finding.busy_share or 0.0)
     if finding.confidence == "counted":
         return True
     if finding.basis is Basis.ELAPSED and finding.share is None:
@@ -165,7 +165,11 @@ def _blocked(trace: TraceTables, finding: Finding, cause: Sentence) -> Iterator[
             break
     if len(chain) < 2 or finding.pid is None or chain[-1]["pid"] != finding.pid:
         return
-    names = [shown(process_of(row)) for row in chain[:-1]]
+    # Who idles beside the work of another process is not blocked on it.
+    beside = [at for at, row in enumerate(chain[:-1], 1) if row["waits_for_how"] == "beside"]
+    names = [shown(process_of(row)) for row in chain[max(beside, default=0) : -1]]
+    if not names:
+        return
     verb = "was" if len(names) == 1 else "were"
     yield Sentence(f"{_listed(names)} {verb} blocked on it.", cause.share, cause.finding)
 

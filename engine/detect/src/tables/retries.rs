@@ -143,7 +143,12 @@ fn write_series(context: &TableContext<'_>, series: Series, builder: &mut TableB
             last_row: last.row,
         },
     };
-    builder.add(row, Provenance::Rows(series.rows));
+    let members = if series.is_silent {
+        Provenance::Stretches(vec![(first.task, first.row, last.row)])
+    } else {
+        Provenance::Rows(series.rows)
+    };
+    builder.add(row, members);
 }
 
 /// How long the pauses took, and how much of that could be saved.

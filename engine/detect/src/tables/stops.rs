@@ -1,9 +1,12 @@
-//! Stops: tasks that a signal stopped until another signal continued them, and processes killed by a signal.
+//! Stops: tasks that a signal stopped until another signal continued them, processes killed by a signal, and those that went on
+//! after the signal that asked them to end.
 //!
 //! ```text
 //! task     |-- call --|SIGSTOP ~~~~~~~~ SIGCONT|-- call --|        stopped: 1 stop, the time up to SIGCONT
 //! killer   kill TERM ……… 5 s ……… kill KILL                         killed: the sender, 5 s after the SIGTERM
 //! victim   SIGTERM ……… 30 s ……… killed by SIGKILL                   killed: by somebody else, 30 s after the SIGTERM
+//! killer   kill TERM | poll 1 s | poll 1 s …                        asked: both live when the capture ends
+//! victim   SIGTERM ……… 22 s ………
 //! ```
 
 use kit::table_support::builder::{BuiltTable, TableBuilder};
@@ -24,11 +27,11 @@ use trace::store::index::{ShapeId, TaskId};
 use trace::store::trace::Trace;
 
 table! {
-    stops "Tasks that were stopped, and processes that were killed.";
+    stops "Tasks that were stopped, and processes that were killed or asked to end.";
     times: Calls;
     row {
         of: OfTask { program "Program at that moment." },
-        kind: Words "stopped or killed.",
+        kind: Words "stopped, killed, or asked: it went on after SIGTERM until the capture ended.",
         signal: Text "The signal.",
         script: Words "Script that the program interprets.",
         stops: Count "Number of stops.",
@@ -40,7 +43,7 @@ table! {
         after_term_ns: Ns "Time from a SIGTERM to the SIGKILL for the same process.",
         asked: Text "Signal that had asked the process to end before SIGKILL did.",
         asked_line: LastLineNumber "Line of its delivery.",
-        deaf_ns: Ns "Time from that delivery to the end, if the capture does not show who sent SIGKILL.",
+        deaf_ns: Ns "Time from that delivery to the end of the process or capture, if the capture does not show who sent SIGKILL.",
         path: PathTime { exclusive_ns "Critical-path time in which it was stopped." },
         lines: Lines {
             first_line "Line of the first stop, or of the call that killed it.",
@@ -86,10 +89,13 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         .filter_map(|&task| killed(context, task))
         .collect();
     let mut builder = TableBuilder::new(context, &TABLE.schema);
-    if stopped.is_empty() && killed.is_empty() {
+    let ends = ProcessEnds::new(context);
+    let outlived = |&task: &TaskId| Some((task, ends.outlived(context, task)?));
+    let asked: Vec<(TaskId, u32)> = tasks.iter().filter_map(outlived).collect();
+    if stopped.is_empty() && killed.is_empty() && asked.is_empty() {
         return builder.finish();
     }
-    let (sent, ends) = (sent(context), ProcessEnds::new(context));
+    let sent = sent(context);
     stopped
         .into_iter()
         .for_each(|stop| write(context, &sent, "stopped", stop, &mut builder));
@@ -98,7 +104,34 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         stop.asked = ends.ignored(context, stop.task).unwrap_or(NONE);
         write(context, &sent, "killed", stop, &mut builder);
     }
+    for (task, row) in asked {
+        if let Some(stop) = goes_on(context, &sent, task, row) {
+            write(context, &sent, "asked", stop, &mut builder);
+        }
+    }
     builder.finish()
+}
+
+/// A process that goes on after it was asked to end, if the one that asked it does, too: it may wait for that.
+fn goes_on(context: &TableContext<'_>, sent: &Sent, task: TaskId, asked: u32) -> Option<Stop> {
+    let trace = context.trace;
+    let (events, known) = (&trace.events, &trace.tasks[task]);
+    let &last_row = trace.rows_of(task).last()?;
+    let stop = Stop {
+        stops: 1,
+        asked,
+        last_row,
+        ..Stop::new(
+            task,
+            events.shape(asked).syscall,
+            asked,
+            events.start_ns(asked),
+        )
+    };
+    let by = sender(trace, sent, &stop, b"SIGTERM", stop.at_ns)?;
+    let waits = &trace.tasks[events.task(by)];
+    let is_other = waits.pid != known.pid && waits.death_ns == NO_NS && waits.ended.is_none();
+    (is_other && !known.is_thread).then_some(stop)
 }
 
 /// Shapes of the lines that report a stop, in order.
@@ -255,7 +288,13 @@ fn write(
     let sender = by.map(|row| (events.task(row), row));
     let first = by.filter(|_| kind == "killed").unwrap_or(stop.first_row);
     let asked = Some(stop.asked).filter(|&row| row != NONE);
-    let deaf_ns = |row: u32| match (events.start_ns(row), stop.at_ns) {
+    // Until the capture ends, or the process.
+    let until_ns = match kind {
+        "asked" => context.capture_of(stop.task).map_or(NO_NS, |it| it.last_ns),
+        _ => stop.at_ns,
+    };
+    let is_deaf = kind == "asked" || by.is_none();
+    let deaf_ns = |row: u32| match (events.start_ns(row), until_ns) {
         (NO_NS, _) | (_, NO_NS) => NO_NS,
         (asked_ns, end_ns) => (end_ns - asked_ns).max(0),
     };
@@ -276,7 +315,7 @@ fn write(
         after_term_ns: stop.after_term_ns,
         asked: asked.map_or(Text::NONE, |row| events.shape(row).syscall),
         asked_line: asked.map(|row| i64::from(events.line(row))),
-        deaf_ns: asked.filter(|_| by.is_none()).map_or(NO_NS, deaf_ns),
+        deaf_ns: asked.filter(|_| is_deaf).map_or(NO_NS, deaf_ns),
         path: stop.exclusive_ns,
         lines: LinesOf {
             first_row: first,

@@ -102,6 +102,14 @@ impl ProcessEnds {
         self.told(context, task)
             .filter(|&row| is_kill && is_sigterm(events, row))
     }
+
+    /// The SIGTERM that told the process of a task to end, if the process still lives when the capture ends.
+    pub fn outlived(&self, context: &TableContext<'_>, task: TaskId) -> Option<u32> {
+        let known = context.trace.tasks.get(main_task(context.trace, task))?;
+        let lives = known.death_ns == NO_NS && known.ended.is_none() && !known.superseded;
+        let told = self.told.get(&(known.capture, known.pid)).copied();
+        told.filter(|&row| lives && is_sigterm(&context.trace.events, row))
+    }
 }
 
 fn is_sigterm(events: &EventTable, row: u32) -> bool {

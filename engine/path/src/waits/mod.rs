@@ -22,6 +22,7 @@ pub(crate) mod mappings;
 pub(crate) mod message;
 pub(crate) mod ordered;
 pub(crate) mod relevance;
+mod requests;
 mod serving;
 pub mod shape_facts;
 pub mod signal;

@@ -21,9 +21,6 @@
 //! server   |accept 4|fork|close 4|~~~~~ waits for clients ~~~~~|SIGCHLD|~~~ waits for clients ~~~
 //! child              |------ serves the connection 4 ------|exit
 //! ```
-//!
-//! A server that gives each connection to a thread of its own does so, too. While the thread owes its answer, the time is the
-//! thread's; after that, the server is idle until the next client comes.
 
 use super::child::Children;
 use super::effects::ShapeEffects;
@@ -42,8 +39,6 @@ use trace::store::trace::Trace;
 
 /// Maximum number of workers that are examined.
 const MAX_WORKERS: usize = 64;
-/// Maximum number of threads of a server among which that of a connection is searched.
-const MAX_THREADS: usize = 4096;
 /// Calls between two waits of an idle master that are looked at: it checks files and workers.
 const CALLS_BETWEEN_WAITS: usize = 32;
 
@@ -93,41 +88,6 @@ pub(super) fn handed_over(shapes: &ShapeEffects, call: &Waiting<'_>, ended: Edge
     })
 }
 
-/// The thread to which a server handed its last connection, if it still owed the one answer on it when the server began to wait
-/// for its next client.
-pub(super) fn thread_of_connection(
-    shapes: &ShapeEffects,
-    children: &Children,
-    call: &Waiting<'_>,
-) -> Option<Edge> {
-    let trace = call.trace;
-    let before = &trace.rows_of(call.task)[..call.at];
-    let near = &before[before.len().saturating_sub(CALLS_BETWEEN_WAITS)..];
-    let since_ns = trace.events.start_ns(*near.first()?);
-    let threads = children.tasks_of(trace, call.task);
-    // Tasks are numbered as they appear, so the last ones were born last.
-    let birth_ns = |task: TaskId| trace.tasks[task].birth_ns;
-    let born = threads.partition_point(|&task| birth_ns(task) <= call.span.end_ns);
-    let recent = threads[..born].iter().rev().copied();
-    let recent = recent
-        .take_while(|&task| birth_ns(task) >= since_ns)
-        .filter(|&task| task != call.task)
-        .take(MAX_THREADS);
-    let made_at = |task: TaskId| {
-        let created_by = trace.tasks[task].created_by;
-        Some((near.iter().rposition(|&row| row == created_by)?, task))
-    };
-    let (at, task) = recent.filter_map(made_at).max()?;
-    let accepted = accepted_before(shapes, trace, &near[..at])?;
-    let until_ns = answers_once(shapes, call, task, accepted)?;
-    (until_ns > call.span.start_ns).then_some(Edge {
-        task,
-        at_ns: until_ns,
-        how: WakeKind::Beside,
-        sure: Confidence::Inferred,
-    })
-}
-
 /// The last accept in these calls.
 fn accepted_before(shapes: &ShapeEffects, trace: &Trace, rows: &[u32]) -> Option<u32> {
     let accepts =
@@ -142,39 +102,6 @@ fn is_connection(trace: &Trace, accepted: u32, row: u32) -> bool {
     let (connection, name) = (name_of(accepted), name_of(row));
     let client = name.strip_suffix(b"]").unwrap_or(name);
     !connection.is_empty() && (name == connection || client.ends_with(connection))
-}
-
-/// Until when a task was busy with the one request on a connection: with its answer, or the end of the connection. `None` if
-/// it read more after an answer: it may have waited for the client in between.
-fn answers_once(
-    shapes: &ShapeEffects,
-    call: &Waiting<'_>,
-    task: TaskId,
-    accepted: u32,
-) -> Option<i64> {
-    let (trace, events) = (call.trace, &call.trace.events);
-    let (mut has_request, mut answered_ns) = (false, None);
-    let rows = trace.rows_of(task).iter().copied();
-    let own = rows
-        .take(MAX_CALLS_OF_REQUEST)
-        .filter(|&row| is_connection(trace, accepted, row));
-    for row in own {
-        let known = shapes.of(trace, row);
-        match known.deed {
-            Effect::Writes | Effect::Moves | Effect::Closes if has_request => {
-                answered_ns = Some(end_ns(trace, row));
-            }
-            _ if known.wait == Some(Wait::Read) && events.ret(row) > 0 => {
-                if answered_ns.is_some() {
-                    return None;
-                }
-                has_request = true;
-            }
-            _ => {}
-        }
-    }
-    let end_ns = call.span.end_ns.min(trace.tasks[task].end_ns());
-    has_request.then(|| answered_ns.unwrap_or(end_ns).min(end_ns))
 }
 
 /// Whether the wait is one of several equal ones with nothing but looks between them. One that is alone may be that for the

@@ -16,9 +16,10 @@ use crate::waits::wakers::poll_loops::{producers, search};
 use crate::waits::witness::Verdict;
 use crate::waits::{
     awaited_end, backlog, backpressure, child, clients, connection, effects, eventfd, file_watch,
-    futex, interrupted, lock, message, serving, signal, stream, terminal, wait_kinds, watchdog,
-    witness,
+    futex, interrupted, lock, message, requests, serving, signal, stream, terminal, wait_kinds,
+    watchdog, witness,
 };
+use parsers::facts::Fds;
 use parsers::syscalls::{Class, Wait};
 use rustc_hash::FxHashMap;
 use trace::store::classes::class_of;
@@ -52,6 +53,7 @@ pub struct Wakers {
     pub(super) backlog: backlog::Backlog,
     pub(super) watches: file_watch::Watches,
     pub(super) clients: clients::Clients,
+    pub(super) requests: requests::Requests,
     pub(super) outline: WaitBitmap,
     pub(super) may_stop: bool,
     pub(super) left_out: LeftOuts,
@@ -100,6 +102,7 @@ impl Wakers {
             backlog: backlog::Backlog::default(),
             watches: file_watch::Watches::default(),
             clients: clients::Clients::default(),
+            requests: requests::Requests::default(),
             outline: WaitBitmap::default(),
             may_stop: may_stop(trace),
             left_out: LeftOuts::new(trace),
@@ -279,7 +282,7 @@ impl Wakers {
                     let ended = self.signals.sender(&call, known.wait, &self.children)?;
                     serving::handed_over(&self.shapes, &call, ended)
                 })
-                .or_else(|| self.thread_of_connection(&call));
+                .or_else(|| self.owed_meanwhile(&call));
         }
         let ended = match known.wait {
             None if known.deed == Effect::Opens => self.streams.opener(&call),
@@ -291,13 +294,14 @@ impl Wakers {
         };
         ended
             .or_else(|| self.signals.sender(&call, known.wait, &self.children))
-            .or_else(|| self.thread_of_connection(&call))
+            .or_else(|| self.owed_meanwhile(&call))
     }
 
-    fn thread_of_connection(&self, call: &Waiting<'_>) -> Option<Edge> {
+    /// The task that owed an answer to another client while this one waited for its next client.
+    fn owed_meanwhile(&self, call: &Waiting<'_>) -> Option<Edge> {
         let is_idle = self.awaits_client(call);
-        let thread = || serving::thread_of_connection(&self.shapes, &self.children, call);
-        is_idle.then(thread).flatten()
+        let owed = || self.requests.owed(&self.shapes, call);
+        is_idle.then(owed).flatten()
     }
 
     /// The waker of an interrupted call: the sender of the signal, or if the task resumed the call, the waker of its
@@ -385,15 +389,22 @@ impl Wakers {
         const MAX_ROWS: usize = 4096;
         let (trace, events) = (call.trace, &call.trace.events);
         let known = self.shapes.of(trace, call.span.row);
-        let target = events.target(call.span.row);
-        if !known.interrupted || known.named != Some(Wait::Poll) || !target.is_some() {
+        // The descriptors of a poll at several are no target.
+        let polled = |row: u32| (events.target(row), events.facts.get::<Fds>(row));
+        let (target, fds) = polled(call.span.row);
+        let is_known = target.is_some() || fds.is_some_and(|fds| !fds.is_empty());
+        if !known.interrupted || known.named != Some(Wait::Poll) || !is_known {
             return false;
         }
+        let is_equal = |row: u32| match polled(row) {
+            (other, _) if target.is_some() => other == target,
+            equal => equal == (target, fds),
+        };
         let rows = &trace.rows_of(call.task)[..call.at];
         let mut earlier = (0..call.at).rev().take(MAX_ROWS);
         let last = earlier.find(|&at| {
             let known = self.shapes.of(trace, rows[at]);
-            let is_same = known.named == Some(Wait::Poll) && events.target(rows[at]) == target;
+            let is_same = known.named == Some(Wait::Poll) && is_equal(rows[at]);
             known.deed == Effect::Connects
                 || is_same && !known.interrupted && !self.shapes.timed_out(trace, rows[at])
         });

@@ -225,6 +225,11 @@ pub const MAX_PAUSES_AFTER_END: usize = 2;
 /// Source: chosen. With less, the master idles for most of the time, and nobody works.
 pub const MIN_SERVING_SHARE: f64 = 0.5;
 
+/// Maximum share of the time from the start of a server's idle wait to an answer beside it in which the task that answers may have
+/// waited for its own client.
+/// Source: chosen. A TLS handshake before a late answer takes 1 % of it. With more, the client is late, and not the server.
+pub const MAX_CLIENT_SHARE: f64 = 0.1;
+
 /// Maximum number of calls of a worker that are searched for the start of its request.
 /// Source: handlers of gunicorn, php-fpm and PostgreSQL make 5 to 60 calls before they wait for something.
 pub const MAX_CALLS_OF_REQUEST: usize = 256;

@@ -5,7 +5,8 @@
 //! thread 2                   | epoll_wait 300 ms    |                 | futex 300 ms | connect refused
 //! lftp       connect refused | select 20 ms | select 980 ms | connect refused | connect refused | select 1 s
 //! ```
-//! What a task does between its attempts, and in how many parts it waits, makes no difference.
+//! What a task does between its attempts, and in how many parts it waits, makes no difference. Where a filter leaves out the
+//! waits, as `-e trace=network` does, the task pauses where it makes no call.
 
 use crate::tables::polls::mean_ns;
 use crate::tables::probe_series::pauses::Pause;
@@ -14,6 +15,7 @@ use kit::table_support::context::TableContext;
 use kit::table_support::shape_index::{ShapeIndex, processes};
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
+use path::critical_path::trust::Trust;
 use rustc_hash::FxHashMap;
 use trace::store::event::EventKind;
 use trace::store::facts::ConnectOutcome;
@@ -29,6 +31,8 @@ pub(super) struct Series {
     pub asked_ns: Option<i64>,
     /// The attempts, and the waits in the pauses.
     pub rows: Vec<u32>,
+    /// Whether the pauses are time between the traced calls.
+    pub is_silent: bool,
     /// Time on the path of these.
     pub exclusive_ns: i64,
 }
@@ -199,19 +203,52 @@ fn between(waited: &[Waited], from_ns: i64, to_ns: i64) -> Between {
     between
 }
 
+/// The longest time between two calls of a task between two moments, and the call before it, if its waits were not traced.
+fn silence(
+    context: &TableContext<'_>,
+    task: TaskId,
+    (from_ns, to_ns): (i64, i64),
+) -> Option<(u32, i64)> {
+    let are_traced = context.trust_of(task).is_none_or(Trust::has_waits);
+    if are_traced {
+        return None;
+    }
+    let events = &context.trace.events;
+    let rows = context.trace.rows_of(task);
+    let first = rows.partition_point(|&row| events.start_ns(row) < from_ns);
+    let near = &rows[first.saturating_sub(1)..];
+    near.windows(2)
+        .take_while(|pair| events.start_ns(pair[0]) < to_ns)
+        .filter_map(|pair| {
+            let until_ns = events.start_ns(pair[1]).min(to_ns);
+            let silent_ns = until_ns.saturating_sub(events.end_ns(pair[0])?.max(from_ns));
+            Some((pair[0], silent_ns))
+        })
+        .max_by_key(|&(_, silent_ns)| silent_ns)
+}
+
 fn one(context: &TableContext<'_>, attempts: &[Attempt], waited: &[Waited]) -> Option<Series> {
     let mut series = Series {
         attempts: attempts.to_vec(),
         pauses_ns: Vec::new(),
         asked_ns: None,
         rows: Vec::new(),
+        is_silent: false,
         exclusive_ns: 0,
     };
-    let mut asked: Vec<i64> = Vec::new();
+    let (mut asked, mut silences): (Vec<i64>, Vec<u32>) = (Vec::new(), Vec::new());
+    let is_alone = !is_of_several(attempts);
     for pair in attempts.windows(2) {
         let (from_ns, to_ns) = (pair[0].end_ns, pair[1].start_ns);
         let mut between = between(waited, from_ns, to_ns);
         let gap_ns = to_ns.saturating_sub(from_ns);
+        if is_alone
+            && between.rows.is_empty()
+            && let Some((row, silent_ns)) = silence(context, pair[0].task, (from_ns, to_ns))
+        {
+            between.paused_ns = silent_ns;
+            silences.push(row);
+        }
         if gap_ns > 0 && between.paused_ns.saturating_mul(2) >= gap_ns {
             series.pauses_ns.push(between.paused_ns);
             series.rows.append(&mut between.rows);
@@ -219,6 +256,7 @@ fn one(context: &TableContext<'_>, attempts: &[Attempt], waited: &[Waited]) -> O
         }
     }
     series.asked_ns = mean_ns(&asked);
+    series.is_silent = series.rows.is_empty();
     if series.pauses_ns.is_empty() {
         return None;
     }
@@ -229,12 +267,16 @@ fn one(context: &TableContext<'_>, attempts: &[Attempt], waited: &[Waited]) -> O
         .iter()
         .map(|&row| context.exclusive_ns(row))
         .sum();
+    let silent_ns: i64 = silences
+        .iter()
+        .map(|&row| context.attribution.gap_after_ns(row))
+        .sum();
     let connects_ns: i64 = attempts
         .iter()
         .map(|attempt| context.exclusive_ns(attempt.row))
         .sum();
     // Waits reach out of the pauses.
-    series.exclusive_ns = waited_ns.min(series.pauses_ns.iter().sum()) + connects_ns;
+    series.exclusive_ns = (waited_ns + silent_ns).min(series.pauses_ns.iter().sum()) + connects_ns;
     series
         .rows
         .extend(attempts.iter().map(|attempt| attempt.row));
