@@ -103,7 +103,7 @@ def failure(trace: TraceTables) -> Outcome | None:
 def ends_failed(trace: TraceTables) -> bool:
     """Whether a log ends with the one message that reports a failure: the job has given up, whatever took the time."""
     rows = _messages(trace)
-    failed = [known for known in known_messages() if known.verdict is Verdict.FAILED]
+    failed = [known for known in known_messages() if known.verdict in (None, Verdict.FAILED)]
     found = [row for row in rows if any(known.pattern.search(row["message"]) for known in failed)]
     last = max(found, key=lambda row: row["last_line"], default=None)
     return last is not None and _is_last(trace, rows, last)
@@ -335,7 +335,7 @@ def _led_up(earlier: Sequence[Row], row: Row) -> list[str]:
 def _followed(rows: Sequence[Row], row: Row) -> list[str]:
     """Another message about a failure that follows: what the first one led to."""
     found = _most_serious([each for each in rows if each["first_line"] > row["last_line"]])
-    return [Quoting(f"Then {_quoted(found[1])}.")] if found and found[0].verdict else []
+    return [Quoting(f"Then {_quoted(found[1])}.")] if found else []
 
 
 def _quoted(row: Row) -> str:

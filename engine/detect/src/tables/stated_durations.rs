@@ -57,6 +57,15 @@ table! {
 const WHOLE: &str = "the build took ";
 /// What systemd says of the whole boot.
 const STARTUP: &str = "Startup finished in ";
+/// What servers say of their whole start: Tomcat, containerd, Spring, Jetty, WildFly, OpenSearch.
+const STARTS: [&str; 6] = [
+    STARTUP,
+    "Server startup in ",
+    "booted in ",
+    "Started in ",
+    " started in ",
+    " ready in ",
+];
 
 /// Whether messages state how long steps took.
 fn events_have_steps(context: &TableContext<'_>, events: &[Event]) -> bool {
@@ -444,7 +453,8 @@ fn write(
         }
         // Where messages have times, the silences between them say where it went; otherwise the other ones do.
         (None, Meaning::Took)
-            if message.contains(STARTUP) && (wall_ns > 0 || has_parts(context, events)) =>
+            if wall_ns > 0 && STARTS.iter().any(|phrase| message.contains(phrase))
+                || message.contains(STARTUP) && has_parts(context, events) =>
         {
             "whole"
         }
