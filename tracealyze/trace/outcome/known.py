@@ -143,6 +143,11 @@ def opens(syscall: str) -> bool:
     return re.fullmatch(known_table("calls")["opens"], syscall) is not None
 
 
+def yields(syscall: str) -> bool:
+    """Whether a call gives the processor away, and waits for nothing."""
+    return re.fullmatch(known_table("calls")["yields"], syscall) is not None
+
+
 def sender(signal: str) -> str:
     """Who usually sends a signal again and again, as a sentence; empty if that is not known."""
     senders: dict[str, str] = known_table("signals")["senders"]

@@ -81,6 +81,29 @@ def looking(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | 
     )
 
 
+def yielding(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """That an excerpt hardly does anything but give the processor away, as threads do that spin for a lock."""
+    calls = trace.totals["calls"]
+    is_excerpt = calls <= _MAX_EXCERPT_CALLS and not trace.captures[0].filtered
+    if not is_excerpt or not processes or any(each.has_ended or each.is_command for each in processes):
+        return None
+    made = {row["syscall"]: row["calls"] for row in trace.calls(by=["syscall"], quantiles=False)}
+    times = sum(number for name, number in made.items() if known.yields(name))
+    pauses = trace.window.wall_ns > times * MAX_SPIN_INTERVAL_NS
+    if times < MIN_UNIFORM_CALLS or times < MIN_CYCLE_SHARE * calls or pauses:
+        return None
+    process = processes[0]
+    name = shown(max(filter(known.yields, made), key=lambda each: made[each]))
+    return Outcome(
+        Verdict.BUSY,
+        f"{process.name(processes)} calls {name} {units.counted(times, 'time')}, and hardly anything else",
+        ("It gives the processor away and waits for nothing: it spins until another thread is done.",),
+        unseen="for how long",
+        next=hangs.command(process.pid),
+        inert=f"{name}, {units.counted(times, 'time')}",
+    )
+
+
 def in_cycle(processes: Sequence[EndedProcess]) -> Outcome | None:
     """The sequence of calls that a process repeats in vain until the capture ends; None if there is none."""
     for process in processes:
@@ -137,7 +160,8 @@ def _is_in_vain(row: Row) -> bool:
     call = _failing_call(row)
     fails_as_usual = bool(row["failing"]) and known.is_usual({**row, "syscall": call})
     # A search tries other names or folders each time, and so do programs that look at what is there.
-    is_search = row["targets"] > 1 and (fails_as_usual or row["errno"] in ("ENOENT", "ENOTDIR"))
+    looks = row["errno"] in ("ENOENT", "ENOTDIR") or known.looks_up(call)
+    is_search = row["targets"] > 1 and (fails_as_usual or looks)
     # A futex fails with EAGAIN where its value has changed meanwhile, which is no limit.
     over = _OF_LIMITS if call == "futex" else (*_OF_LIMITS, "EAGAIN")
     is_over = known.has_limit(call) and row["errno"] in over

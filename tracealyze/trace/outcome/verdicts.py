@@ -93,6 +93,8 @@ def _of_lines(trace: TraceTables, processes: Sequence[EndedProcess], findings: S
     is_ready = _stays_ready(trace, findings) and _registers(processes)
     if found := (None if is_ready else spins.in_cycle(processes)) or spins.looking(trace, processes):
         return found
+    if found := spins.yielding(trace, processes):
+        return found
     if is_busy:
         return None
     return interrupted.interrupted(trace, processes) or picked.picked(trace, processes)
