@@ -166,7 +166,7 @@ impl OfTask {
                     here.connects(context, row, target);
                 }
                 SocketCall::Sends if sent_nothing(context, row) => {}
-                SocketCall::Sends if sockets.is_accepted(events.target(row)) => {}
+                SocketCall::Sends if sockets.is_accepted(context, row) => {}
                 SocketCall::Sends if here.served.contains(&target) => {
                     // Which side of a connection asks is unknown if the capture does not show who opened it.
                     if is_bare(context, target) {

@@ -262,7 +262,7 @@ impl OfTask {
     fn sends(&mut self, context: &TableContext<'_>, sockets: &Sockets, row: u32) {
         let events = &context.trace.events;
         let to = connection(&events.texts, events.target(row));
-        if to.is_some() && !self.served.contains(&to) && !sockets.is_accepted(events.target(row)) {
+        if to.is_some() && !self.served.contains(&to) && !sockets.is_accepted(context, row) {
             let bytes = events.bytes(row).unwrap_or(0);
             // A message names the address that it is sent to where the socket has no peer.
             let named = Some(events.sink(row)).filter(|address| address.is_some());

@@ -61,9 +61,16 @@ impl Sockets {
         }
     }
 
-    /// Whether the target is a peer that connected to this side. Data sent to it are answers.
-    pub fn is_accepted(&self, target: Text) -> bool {
-        self.accepted.contains(&target)
+    /// Whether what a call works on is a peer that connected to this side. Data sent to it are answers. A peer may have connected
+    /// before the capture began.
+    pub fn is_accepted(&self, context: &TableContext<'_>, row: u32) -> bool {
+        let events = &context.trace.events;
+        let target = events.target(row);
+        let was_accepted = || {
+            let task = events.task(row);
+            context.wakers.was_accepted(context.trace, task, target)
+        };
+        self.accepted.contains(&target) || was_accepted()
     }
 }
 

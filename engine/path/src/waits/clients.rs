@@ -6,15 +6,17 @@
 //!
 //! Until a client requests something the server is idle: no work of its own, or of the other side, would make it quicker.
 //! A server reads from a peer before it sends anything there, and connects to no peer itself; a client of a server that
-//! greets first has connected.
+//! greets first has connected. A connection with the address at which the server accepts others is that of a client, too, though it
+//! was made before the capture began.
 
 use super::effects::ShapeEffects;
+use super::requests;
 use super::waiting::Waiting;
 use crate::waits::shape_facts::Effect;
 use parsers::syscalls::{Class, Wait};
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use trace::store::index::TaskId;
 use trace::store::request_sources::brings_requests;
 use trace::store::trace::Trace;
@@ -23,6 +25,8 @@ use trace::store::trace::Trace;
 #[derive(Default)]
 pub(super) struct Clients {
     served: Mutex<FxHashMap<TaskId, Arc<FxHashSet<Text>>>>,
+    /// The addresses at which connections were accepted, by capture, as soon as a wait requires them.
+    accepting: OnceLock<FxHashSet<(u32, Box<[u8]>)>>,
 }
 
 impl Clients {
@@ -32,14 +36,37 @@ impl Clients {
         let known = shapes.of(call.trace, taken);
         match known.named {
             Some(Wait::Peer) => known.deed == Effect::Accepts,
-            Some(Wait::Read) => {
-                let target = call.trace.events.target(taken);
-                brings_requests(call.trace.events.texts.bytes(target))
-                    || target.is_some()
-                        && self.served(shapes, call.trace, call.task).contains(&target)
-            }
+            Some(Wait::Read) => self.is_client(shapes, call, call.trace.events.target(taken)),
             _ => false,
         }
+    }
+
+    /// Whether a target brings the task requests of clients.
+    pub(super) fn is_client(
+        &self,
+        shapes: &ShapeEffects,
+        call: &Waiting<'_>,
+        target: Text,
+    ) -> bool {
+        brings_requests(call.trace.events.texts.bytes(target))
+            || target.is_some() && self.served(shapes, call.trace, call.task).contains(&target)
+            || self.was_accepted(shapes, call.trace, call.task, target)
+    }
+
+    /// Whether a connection has the address at which others were accepted.
+    pub(super) fn was_accepted(
+        &self,
+        shapes: &ShapeEffects,
+        trace: &Trace,
+        task: TaskId,
+        target: Text,
+    ) -> bool {
+        let Some(own) = own_end(trace.events.texts.bytes(target)) else {
+            return false;
+        };
+        let accepting = self.accepting.get_or_init(|| accepting(shapes, trace));
+        let capture = trace.tasks[task].capture;
+        !accepting.is_empty() && accepting.contains(&(capture, own.into()))
     }
 
     fn served(&self, shapes: &ShapeEffects, trace: &Trace, task: TaskId) -> Arc<FxHashSet<Text>> {
@@ -74,6 +101,37 @@ fn served(shapes: &ShapeEffects, trace: &Trace, task: TaskId) -> FxHashSet<Text>
         .filter(|&(_, is_served)| is_served)
         .map(|(target, _)| target)
         .collect()
+}
+
+/// The own ends of connections that were accepted: an accept prints the client, and later calls both ends.
+fn accepting(shapes: &ShapeEffects, trace: &Trace) -> FxHashSet<(u32, Box<[u8]>)> {
+    let (mut found, mut seen) = (FxHashSet::default(), FxHashSet::default());
+    let accepted = requests::accepted(shapes, trace);
+    if accepted.is_empty() {
+        return found;
+    }
+    for (task, known) in trace.tasks.iter_enumerated() {
+        for &row in trace.rows_of(task) {
+            let target = trace.events.target(row);
+            if !target.is_some() || !seen.insert((known.capture, target)) {
+                continue;
+            }
+            let own = own_end(trace.events.texts.bytes(target));
+            let client = requests::client_of(trace, target);
+            if let Some((own, client)) = own.zip(client)
+                && accepted.contains_key(&(known.capture, client))
+            {
+                found.insert((known.capture, own.into()));
+            }
+        }
+    }
+    found
+}
+
+/// The own end of a connection of which both ends are known: `TCP:[10.0.0.1:80` of `TCP:[10.0.0.1:80->10.0.0.2:4711]`.
+fn own_end(name: &[u8]) -> Option<&[u8]> {
+    let arrow = name.windows(2).position(|pair| pair == b"->")?;
+    name.starts_with(b"TCP").then_some(&name[..arrow])
 }
 
 /// Whether a target is a socket with a peer, as tracers print it.

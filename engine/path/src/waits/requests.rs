@@ -107,9 +107,9 @@ fn requests(shapes: &ShapeEffects, trace: &Trace) -> Vec<Request> {
 }
 
 /// The first accept of each client, and who accepted it, by capture and name of the client.
-type Accepted<'trace> = FxHashMap<(u32, &'trace [u8]), (i64, TaskId)>;
+pub(super) type Accepted<'trace> = FxHashMap<(u32, &'trace [u8]), (i64, TaskId)>;
 
-fn accepted<'trace>(shapes: &ShapeEffects, trace: &'trace Trace) -> Accepted<'trace> {
+pub(super) fn accepted<'trace>(shapes: &ShapeEffects, trace: &'trace Trace) -> Accepted<'trace> {
     let mut accepted = Accepted::default();
     for (task, known) in trace.tasks.iter_enumerated() {
         for &row in trace.rows_of(task) {
@@ -127,7 +127,7 @@ fn accepted<'trace>(shapes: &ShapeEffects, trace: &'trace Trace) -> Accepted<'tr
 }
 
 /// The client of a connection. An accept prints the address of the client, and other calls both ends.
-fn client_of(trace: &Trace, target: Text) -> Option<&[u8]> {
+pub(super) fn client_of(trace: &Trace, target: Text) -> Option<&[u8]> {
     let name = trace.events.texts.bytes(target);
     let name = name.strip_suffix(b"]").unwrap_or(name);
     let arrow = name.windows(2).rposition(|pair| pair == b"->");

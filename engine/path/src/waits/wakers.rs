@@ -21,6 +21,7 @@ use crate::waits::{
 };
 use parsers::facts::Fds;
 use parsers::syscalls::{Class, Wait};
+use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 use trace::store::classes::class_of;
 use trace::store::heuristics::EXIT_TOLERANCE_NS;
@@ -367,9 +368,15 @@ impl Wakers {
         })
     }
 
+    /// Whether a connection has the address at which the trace shows that others were accepted.
+    pub fn was_accepted(&self, trace: &Trace, task: TaskId, target: Text) -> bool {
+        self.clients.was_accepted(&self.shapes, trace, task, target)
+    }
+
     /// The same for a wait in its place.
     fn awaits_client(&self, call: &Waiting<'_>) -> bool {
-        if self.shapes.of(call.trace, call.span.row).interrupted {
+        let known = self.shapes.of(call.trace, call.span.row);
+        if known.interrupted || known.outcome == Outcome::Open {
             return self.broke_off_idling(call);
         }
         let polls = self.shapes.of(call.trace, call.span.row).named == Some(Wait::Poll);
@@ -383,8 +390,8 @@ impl Wakers {
         })
     }
 
-    /// Whether a signal broke off a wait at the same descriptors as the last one that ended, if that was for a client, and the task
-    /// asked no other server since.
+    /// Whether a signal or the end of the capture broke off a wait at the same descriptors as the last one that ended, if that was for
+    /// a client, and the task asked no other server since.
     fn broke_off_idling(&self, call: &Waiting<'_>) -> bool {
         const MAX_ROWS: usize = 4096;
         let (trace, events) = (call.trace, &call.trace.events);
@@ -393,7 +400,8 @@ impl Wakers {
         let polled = |row: u32| (events.target(row), events.facts.get::<Fds>(row));
         let (target, fds) = polled(call.span.row);
         let is_known = target.is_some() || fds.is_some_and(|fds| !fds.is_empty());
-        if !known.interrupted || known.named != Some(Wait::Poll) || !is_known {
+        let is_cut = known.interrupted || known.outcome == Outcome::Open;
+        if !is_cut || known.named != Some(Wait::Poll) || !is_known {
             return false;
         }
         let is_equal = |row: u32| match polled(row) {
@@ -412,6 +420,17 @@ impl Wakers {
         else {
             return false;
         };
+        let asks = |&row: &u32| {
+            let known = self.shapes.of(trace, row);
+            let is_sent = known.deed == Effect::Writes && known.class == Class::Network;
+            is_sent
+                && !self
+                    .clients
+                    .is_client(&self.shapes, call, events.target(row))
+        };
+        if known.outcome == Outcome::Open && rows[at..].iter().any(asks) {
+            return false;
+        }
         let span = Waiting { at, ..*call }.part(at);
         self.awaits_client(&Waiting { at, span, ..*call })
     }

@@ -25,7 +25,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use trace::parallel;
 use trace::store::events::EventTable;
-use trace::store::heuristics::{MAX_SMALL_IO_BYTES, MIN_ITERATIONS};
+use trace::store::heuristics::{MAX_SMALL_IO_BYTES, MIN_ITERATIONS, MIN_TARGET_CALLS};
 use trace::store::index::TaskId;
 use trace::store::shape_parts::ShapeParts;
 use trace::store::trace::Trace;
@@ -49,6 +49,7 @@ table! {
         dominant_p50_ns: Ns "Median duration of the dominant call.",
         failing: Words "A call of the body that fails in every iteration.",
         distinct_targets: Number "Number of different targets of the dominant call.",
+        folder: Words "The folder of most of these targets; missing if there are few, or none is that of most.",
         bytes: Bytes "Bytes moved by its calls.",
         turn_bytes: MaybeBytes "Bytes that an iteration moves, if it moves few; otherwise missing.",
         trend: Ratio "Time of the last quarter of the iterations divided by that of the first quarter: above 1, iterations get slower.",
@@ -98,6 +99,8 @@ pub struct Loop {
     pub around: Option<Around>,
     /// Number of distinct targets of the dominant call.
     pub distinct_targets: u64,
+    /// The folder of more than half of them.
+    pub folder: Option<String>,
     /// Bytes transferred by its calls.
     pub bytes: i64,
     /// Number of calls that moved any.
@@ -431,6 +434,7 @@ fn measured(
         trend,
         around: around.clone(),
         distinct_targets: targets.len() as u64,
+        folder: main_folder(events, &targets),
         bytes,
         moves,
         first_row,
@@ -506,6 +510,7 @@ pub fn longest_rows(context: &TableContext<'_>, wanted: WantedLoops) -> (BuiltTa
             dominant_p50_ns: one.dominant_p50_ns,
             failing: one.failing.map(|shape| shapes.text(events, shape)),
             distinct_targets: one.distinct_targets as i64,
+            folder: one.folder.clone(),
             bytes: one.bytes,
             turn_bytes: turn_bytes(one),
             trend: one.trend.time,
@@ -620,6 +625,28 @@ fn usual_gap_ns(context: &TableContext<'_>, one: &Loop) -> i64 {
     }
 }
 
+/// The folder of more than half of these paths.
+fn main_folder(events: &EventTable, targets: &FxHashSet<Text>) -> Option<String> {
+    if targets.len() < MIN_TARGET_CALLS {
+        return None;
+    }
+    let mut folders: FxHashMap<&[u8], usize> = FxHashMap::default();
+    for &target in targets {
+        let path = events.texts.bytes(target);
+        if let Some(end) = path
+            .iter()
+            .rposition(|&byte| byte == b'/')
+            .filter(|&end| end > 0)
+        {
+            *folders.entry(&path[..end]).or_insert(0) += 1;
+        }
+    }
+    let most = folders
+        .into_iter()
+        .find(|&(_, number)| number > targets.len() / 2)?;
+    Some(String::from_utf8_lossy(most.0).into_owned())
+}
+
 /// Whether nearly each dominant call creates, renames or removes a file of its own. Unpacking an archive takes one such
 /// call for each file.
 fn changes_entries(context: &TableContext<'_>, one: &Loop, dominant: &[u32]) -> bool {
@@ -635,4 +662,30 @@ fn changes_entries(context: &TableContext<'_>, one: &Loop, dominant: &[u32]) -> 
     let changed = dominant.iter().filter(|&&row| changes(row)).count();
     let nearly_all = one.dominant_calls as usize * OWN_ENTRIES.0 / OWN_ENTRIES.1;
     changed.min(one.distinct_targets as usize) >= nearly_all.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::main_folder;
+    use rustc_hash::FxHashSet;
+    use trace::testing::{build, task};
+
+    fn folder_of(paths: impl Iterator<Item = String>) -> Option<String> {
+        let calls = paths.zip(0..).fold(task(1), |plan, (path, at)| {
+            plan.call("stat", at, at + 1).on(&path)
+        });
+        let trace = build(vec![calls]);
+        let rows = trace.tasks.keys().flat_map(|task| trace.rows_of(task));
+        let targets: FxHashSet<_> = rows.map(|&row| trace.events.target(row)).collect();
+        main_folder(&trace.events, &targets)
+    }
+
+    #[test]
+    fn the_folder_of_most_targets_is_named() {
+        let mails = || (0..40).map(|at| format!("/mail/new/{at}"));
+        assert_eq!(folder_of(mails()).as_deref(), Some("/mail/new"));
+        assert_eq!(folder_of(mails().take(9)), None);
+        let other = (0..40).map(|at| format!("/mail/{at}/cur"));
+        assert_eq!(folder_of(mails().chain(other)), None);
+    }
 }
