@@ -112,8 +112,10 @@ fn accepting(shapes: &ShapeEffects, trace: &Trace) -> FxHashSet<(u32, Box<[u8]>)
     }
     for (task, known) in trace.tasks.iter_enumerated() {
         for &row in trace.rows_of(task) {
+            // Whoever accepts a client reads its request.
             let target = trace.events.target(row);
-            if !target.is_some() || !seen.insert((known.capture, target)) {
+            let reads = shapes.of(trace, row).wait == Some(Wait::Read);
+            if !reads || !target.is_some() || !seen.insert((known.capture, target)) {
                 continue;
             }
             let own = own_end(trace.events.texts.bytes(target));

@@ -17,6 +17,7 @@ use parsers::syscalls::Wait;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
+use trace::parallel;
 use trace::store::event::EventKind;
 use trace::store::heuristics::MAX_CLIENT_SHARE;
 use trace::store::index::TaskId;
@@ -91,10 +92,9 @@ fn requests(shapes: &ShapeEffects, trace: &Trace) -> Vec<Request> {
     if accepted.is_empty() {
         return Vec::new();
     }
-    let mut found = Vec::new();
-    for task in trace.tasks.keys() {
-        requests_of(shapes, trace, task, &accepted, &mut found);
-    }
+    let tasks: Vec<TaskId> = trace.tasks.keys().collect();
+    let mut found =
+        parallel::map(&tasks, |&task| requests_of(shapes, trace, task, &accepted)).concat();
     found.sort_unstable_by_key(|request: &Request| {
         (
             request.capture,
@@ -110,20 +110,33 @@ fn requests(shapes: &ShapeEffects, trace: &Trace) -> Vec<Request> {
 pub(super) type Accepted<'trace> = FxHashMap<(u32, &'trace [u8]), (i64, TaskId)>;
 
 pub(super) fn accepted<'trace>(shapes: &ShapeEffects, trace: &'trace Trace) -> Accepted<'trace> {
+    let tasks: Vec<TaskId> = trace.tasks.keys().collect();
     let mut accepted = Accepted::default();
-    for (task, known) in trace.tasks.iter_enumerated() {
-        for &row in trace.rows_of(task) {
-            if shapes.of(trace, row).deed == Effect::Accepts
-                && trace.events.outcome(row) == Outcome::Ok
-                && let Some(client) = client_of(trace, trace.events.target(row))
-            {
-                let by = (end_ns(trace, row), task);
-                let first = accepted.entry((known.capture, client)).or_insert(by);
-                *first = by.min(*first);
-            }
-        }
+    for (client, by) in parallel::map(&tasks, |&task| accepts_of(shapes, trace, task)).concat() {
+        let first = accepted.entry(client).or_insert(by);
+        *first = by.min(*first);
     }
     accepted
+}
+
+/// A client, by capture and name, with the end of the accept and who made it.
+type Accept<'trace> = ((u32, &'trace [u8]), (i64, TaskId));
+
+fn accepts_of<'trace>(
+    shapes: &ShapeEffects,
+    trace: &'trace Trace,
+    task: TaskId,
+) -> Vec<Accept<'trace>> {
+    let capture = trace.tasks[task].capture;
+    let accepts = trace.rows_of(task).iter().filter(|&&row| {
+        shapes.of(trace, row).deed == Effect::Accepts && trace.events.outcome(row) == Outcome::Ok
+    });
+    accepts
+        .filter_map(|&row| {
+            let client = client_of(trace, trace.events.target(row))?;
+            Some(((capture, client), (end_ns(trace, row), task)))
+        })
+        .collect()
 }
 
 /// The client of a connection. An accept prints the address of the client, and other calls both ends.
@@ -176,10 +189,10 @@ fn requests_of(
     trace: &Trace,
     task: TaskId,
     accepted: &Accepted<'_>,
-    found: &mut Vec<Request>,
-) {
+) -> Vec<Request> {
     let events = &trace.events;
     let known = &trace.tasks[task];
+    let mut found = Vec::new();
     let mut connections: FxHashMap<Text, Option<Connection>> = FxHashMap::default();
     let mut add = |connection: Connection| {
         if connection.since_ns != NO_NS {
@@ -224,6 +237,7 @@ fn requests_of(
         }
     }
     connections.into_values().flatten().for_each(add);
+    found
 }
 
 #[cfg(test)]
