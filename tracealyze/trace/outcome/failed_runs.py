@@ -224,7 +224,7 @@ def _details(
     if failed is None:
         yield from _without_answer(trace, process, culprit)
     if failed is None and trace.captures[0].format == "ltrace" and (function := failed_function(culprit)):
-        yield f"Before it: {function}"
+        yield Quoting(f"Before it: {function}")
     if failed:
         yield sentence(failed)
     elif other:

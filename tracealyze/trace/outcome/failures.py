@@ -11,7 +11,6 @@ from tracealyze.base.sanitize import shown
 from tracealyze.base.suggested import quoted
 from tracealyze.trace.outcome import known
 from tracealyze.trace.outcome.messages import around, is_cut_in, last_message
-from tracealyze.trace.outcome.outcome import Quoting
 
 if TYPE_CHECKING:
     from tracealyze.model.table import Row
@@ -253,10 +252,10 @@ def step(row: Row) -> str:
 
 
 def failed_function(process: EndedProcess) -> str:
-    """The last function of a library that failed to reach what it names, as a sentence; empty if there is none."""
+    """The last function of a library that failed to reach what it names, as its line has it; empty if there is none."""
     for row in reversed(process.foreign_lines):
         if found := _FAILED_FUNCTION.search(row["text"]):
-            return Quoting(shown(f"{found['call']} = {found['result']} (line {row['line']})."))
+            return shown(f"{found['call']} = {found['result']} (line {row['line']}).")
     return ""
 
 

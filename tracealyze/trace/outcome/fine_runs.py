@@ -167,12 +167,12 @@ def _of_children(process: EndedProcess, processes: Sequence[EndedProcess]) -> It
 
 
 def _refused_elsewhere(trace: TraceTables, process: EndedProcess) -> Iterator[str]:
-    """The only thing that a child was refused, in a capture whose processes report no failure."""
+    """The only thing that another process was refused, in a capture whose processes report no failure."""
     errors = trace.table("error_counts")
     refused = [row for row in errors if (error := known.error(row["errno"])) and error.refusal and row["target"]]
     lasting = [row for row in refused if not row["last_succeeded"] and not known.is_usual({**row, "op": ""})]
     if len(lasting) == 1 and lasting[0]["pid"] not in (None, process.pid):
-        yield shown(f"In its child {process_of(lasting[0])}: {sentence({**lasting[0], 'op': ''})}")
+        yield shown(f"In {process_of(lasting[0])}: {sentence({**lasting[0], 'op': ''})}")
 
 
 def _killed_child(process: EndedProcess) -> str:
