@@ -71,13 +71,12 @@ def looking(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | 
         return None
     syscall, times = max(looks.items(), key=lambda each: each[1])
     process = processes[0]
-    return Outcome(
-        Verdict.BUSY,
-        f"{process.name(processes)} asks {shown(syscall)} for events {units.counted(times, 'time')} with a limit of 0",
-        ("It returns at once each time and reports nothing: the process spins instead of waiting.",),
-        unseen="for how long",
-        next=hangs.command(process.pid),
-        inert=f"{shown(syscall)} with a limit of 0, {units.counted(times, 'time')}",
+    many, name = units.counted(times, "time"), shown(syscall)
+    return _excerpt(
+        process,
+        f"{process.name(processes)} asks {name} for events {many} with a limit of 0",
+        "It returns at once each time and reports nothing: the process spins instead of waiting.",
+        f"{name} with a limit of 0, {many}",
     )
 
 
@@ -92,16 +91,19 @@ def yielding(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome |
     pauses = trace.window.wall_ns > times * MAX_SPIN_INTERVAL_NS
     if times < MIN_UNIFORM_CALLS or times < MIN_CYCLE_SHARE * calls or pauses:
         return None
-    process = processes[0]
+    process, many = processes[0], units.counted(times, "time")
     name = shown(max(filter(known.yields, made), key=lambda each: made[each]))
-    return Outcome(
-        Verdict.BUSY,
-        f"{process.name(processes)} calls {name} {units.counted(times, 'time')}, and hardly anything else",
-        ("It gives the processor away and waits for nothing: it spins until another thread is done.",),
-        unseen="for how long",
-        next=hangs.command(process.pid),
-        inert=f"{name}, {units.counted(times, 'time')}",
+    return _excerpt(
+        process,
+        f"{process.name(processes)} calls {name} {many}, and hardly anything else",
+        "It gives the processor away and waits for nothing: it spins until another thread is done.",
+        f"{name}, {many}",
     )
+
+
+def _excerpt(process: EndedProcess, text: str, detail: str, inert: str) -> Outcome:
+    """A spin of which the lines show neither the begin nor the end."""
+    return Outcome(Verdict.BUSY, text, (detail,), unseen="for how long", next=hangs.command(process.pid), inert=inert)
 
 
 def in_cycle(processes: Sequence[EndedProcess]) -> Outcome | None:

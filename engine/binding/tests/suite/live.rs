@@ -1,9 +1,9 @@
 //! Captures of programs with a known answer, made by a real strace, with and without names of descriptors. The answer must
 //! come first.
 //!
-//! Kept captures decide: what a machine does at this moment must not. With `TRACEALYZE_LIVE` (`make live`) the captures are
-//! made during the test instead, and with `TRACEALYZE_LIVE=keep` those of the shortest unit replace the kept ones. If strace
-//! is missing or may not trace, the tests report it and pass.
+//! `make test` reads kept captures, so that the load of the machine has no influence. With `TRACEALYZE_LIVE` (`make live`) the
+//! captures are made during the test. With `TRACEALYZE_LIVE=keep` the new captures with the shortest unit also replace the kept
+//! ones. If strace is missing or may not trace, the live tests report it and pass.
 //!
 //! Order between processes is enforced by pipes, never by sleeping. Sleeps are a number of units (`@300`), which are
 //! milliseconds at first and grow until the work of a busy machine is small in comparison.
@@ -31,7 +31,8 @@ struct Walked {
 
 /// Where the kept captures are.
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kept_live");
-/// What `TRACEALYZE_LIVE` says.
+
+/// The value of `TRACEALYZE_LIVE`.
 fn live() -> Option<String> {
     std::env::var("TRACEALYZE_LIVE").ok()
 }
@@ -104,7 +105,7 @@ fn python() -> String {
 
 fn strace(folder: &Path, options: &[&str]) -> Command {
     let mut command = Command::new("strace");
-    // What cargo sets for its own programs would be looked up by those that are traced.
+    // Cargo sets this path for its own programs. Traced programs would search it, too.
     command
         .env_remove("LD_LIBRARY_PATH")
         .args(["-f", "-ttt", "-T", "-o", "capture"])

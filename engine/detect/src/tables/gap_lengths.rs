@@ -157,7 +157,7 @@ fn silences<'a>(context: &'a TableContext<'_>) -> impl Iterator<Item = Gap> + 'a
     })
 }
 
-/// Whether a message says how long what it begins takes: its length is that of work, as of a unit of systemd.
+/// Whether a message contains the duration of the work that it begins, as those of units of systemd do: no delay has this length.
 fn states_length(context: &TableContext<'_>, row: u32) -> bool {
     let events = &context.trace.events;
     let stated = stated(&events.texts.string(events.target(row)));

@@ -23,6 +23,7 @@ use std::ops::Range;
 use trace::store::event::EventKind;
 use trace::store::heuristics::{
     MAX_BOUND_PARTS, MAX_PROGRESS_DRIFT_NS, MAX_UNDATED_LINES, MIN_RUNNING_LOG_NS, SEVERAL_DAYS_NS,
+    WHOLE_START_PHRASES,
 };
 use trace::store::trace::Capture;
 
@@ -55,17 +56,8 @@ table! {
 
 /// What the readers make of the last line of a build.
 const WHOLE: &str = "the build took ";
-/// What systemd says of the whole boot.
+/// The message of systemd at the end of a boot.
 const STARTUP: &str = "Startup finished in ";
-/// What servers say of their whole start: Tomcat, containerd, Spring, Jetty, WildFly, OpenSearch.
-const STARTS: [&str; 6] = [
-    STARTUP,
-    "Server startup in ",
-    "booted in ",
-    "Started in ",
-    " started in ",
-    " ready in ",
-];
 
 /// Whether messages state how long steps took.
 fn events_have_steps(context: &TableContext<'_>, events: &[Event]) -> bool {
@@ -453,7 +445,10 @@ fn write(
         }
         // Where messages have times, the silences between them say where it went; otherwise the other ones do.
         (None, Meaning::Took)
-            if wall_ns > 0 && STARTS.iter().any(|phrase| message.contains(phrase))
+            if wall_ns > 0
+                && WHOLE_START_PHRASES
+                    .iter()
+                    .any(|phrase| message.contains(phrase))
                 || message.contains(STARTUP) && has_parts(context, events) =>
         {
             "whole"

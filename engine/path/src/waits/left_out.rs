@@ -294,15 +294,12 @@ impl LeftOuts {
             }
             // Behind a mark, a task may have gone on although no line shows it.
             let ended = trace.tasks[task].death_ns != NO_NS;
-            if before.is_some()
-                && !ended
-                && is_marked_before(u32::MAX, before)
-                && reached_ns < capture.last_ns
-            {
+            let goes_on = !ended && reached_ns < capture.last_ns;
+            if let Some(row) = before.filter(|_| goes_on && is_marked_before(u32::MAX, before)) {
                 let range = LeftOut {
                     from_ns: reached_ns,
                     to_ns: capture.last_ns,
-                    row: before.unwrap_or(NONE),
+                    row,
                 };
                 self.of_task.entry(task).or_default().push(range);
             }

@@ -1,4 +1,4 @@
-//! Requests on accepted connections, and who owes the answer: a worker beside other workers, or a thread that was given the connection.
+//! Requests on accepted connections, and the task that owes each answer: one of several workers, or the thread of the connection.
 //!
 //! ```text
 //! server   |accept 4|~~~~~~~~ waits for clients ~~~~~~~~|accept 5|~~~~~ waits for clients ~~~~~
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A server that waits for its next client is idle, but its last client waits for the task that owes the answer. So the time until
-//! the answer is that task's. What a task waits for its client between an answer and the next request is no part of a request.
+//! the answer is that task's. Between an answer and the next request, a task waits for its client: this time is part of no request.
 
 use super::effects::ShapeEffects;
 use super::waiting::Waiting;

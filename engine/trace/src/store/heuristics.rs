@@ -444,8 +444,19 @@ pub const SPREAD_PHRASES: &[&str] = &[
     "checkpoint starting: time", "checkpoint starting: wal", "checkpoint starting: xlog", "checkpoint complete: ",
     "restartpoint starting: time", "restartpoint starting: wal", "restartpoint starting: xlog", "restartpoint complete: ",
 ];
+/// Phrases of messages with the duration of a whole start, before that duration.
+/// Source: systemd, Tomcat, containerd, Spring, Jetty, WildFly, OpenSearch.
+pub const WHOLE_START_PHRASES: [&str; 6] = [
+    "Startup finished in ",
+    "Server startup in ",
+    "booted in ",
+    "Started in ",
+    " started in ",
+    " ready in ",
+];
 /// Phrases of work beside the job that a timer starts, which nothing waits for.
-/// Source: autovacuum of PostgreSQL, logrotate, units of systemd with timers, `took %s seconds in background` of Android's init.
+/// Source: autovacuum of PostgreSQL, logrotate, units of systemd with timers, `took %s seconds in background` of Android's init,
+/// rdb.c and aof.c of Redis.
 #[rustfmt::skip]
 pub const BACKGROUND_PHRASES: &[&str] = &[
     "automatic vacuum", "automatic analyze", "automatic aggressive vacuum", "autovacuum", "logrotate", "log rotation", "rotate log",
